@@ -363,14 +363,18 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(job_commit, "deal")
 
-/* Return true if the machine is a program, as it is connected now or as it has signed. */
-static bool is_emulator(struct service *s, const char *id, const struct dealbox_attestation *attestation)
+/* Return true if the machine was a program: recorded so, connected so now, or so it has signed. */
+static bool is_emulator(struct service *s, const struct dealbox_ledger_insertion *insertion,
+			const struct dealbox_attestation *attestation)
 {
 	struct dealbox_statement statement;
 	const struct station *st;
 
+	/* if the ledger cannot be read, nobody knows that it was a machine */
+	if (dealbox_ledger_emulated(s->ledger, insertion->id))
+		return true;
 	for (st = s->stations->first; st; st = st->next)
-		if (!strcmp(st->id, id) && !strncmp(st->uri, "emu:", strlen("emu:")))
+		if (!strcmp(st->id, insertion->machine) && !strncmp(st->uri, "emu:", strlen("emu:")))
 			return true;
 	return !dealbox_attestation_read(attestation, &statement) && statement.emulated;
 }
@@ -381,7 +385,8 @@ static int append_word(sd_bus_message *reply, bool attested, const uint8_t *byte
 	return sd_bus_message_append_array(reply, 'y', bytes, attested ? size : 0);
 }
 
-static int reply_attestation(sd_bus_message *m, struct service *s, const char *machine, uint32_t plan,
+static int reply_attestation(sd_bus_message *m, struct service *s,
+			     const struct dealbox_ledger_insertion *insertion,
 			     struct dealbox_ledger_attestation *found, bool attested, const uint8_t *salt)
 {
 	struct dealbox_attestation attestation = { 0 };
@@ -393,9 +398,9 @@ static int reply_attestation(sd_bus_message *m, struct service *s, const char *m
 	dealbox_nonce_seal(found->nonce, &attestation, salt);
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
-		err = sd_bus_message_append(reply, "b", is_emulator(s, machine, &attestation));
+		err = sd_bus_message_append(reply, "b", is_emulator(s, insertion, &attestation));
 	if (err >= 0)
-		err = sd_bus_message_append(reply, "u", plan);
+		err = sd_bus_message_append(reply, "u", insertion->plan);
 	if (err >= 0)
 		err = append_word(reply, attested, found->public_key, sizeof(found->public_key));
 	if (err >= 0)
@@ -468,7 +473,7 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 		err = sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
 	else if (!dealbox_plan_commit(job_pocket_order(job), &deal, salt, digest) &&
 		 !memcmp(digest, plan, sizeof(digest)))
-		err = reply_attestation(m, s, machine, insertion.plan, &found, attested, salt);
+		err = reply_attestation(m, s, &insertion, &found, attested, salt);
 	else {
 		(*wrong)++;
 		err = sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,

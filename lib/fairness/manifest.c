@@ -199,6 +199,8 @@ static char *body_print(const struct dealbox_square *square, const struct dealbo
 		*fault = promise ? promise_put(out, promise) : NULL;
 		if (fclose(out))
 			*fault = "out of memory";
+		else if (!*fault && !lines_good(body, size))
+			*fault = "a text of the tournament has a control character";
 	}
 	free(tournament);
 	if (!*fault)

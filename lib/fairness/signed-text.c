@@ -139,6 +139,14 @@ char *line_take(char **at, const char *word)
 	return value;
 }
 
+bool lines_good(const char *text, size_t size)
+{
+	for (const char *c = text; c < text + size; c++)
+		if (((unsigned char)*c < ' ' && *c != '\n') || *c == 0x7f)
+			return false;
+	return true;
+}
+
 int text_check(const char *data, size_t room, size_t *size, char **body,
 	       uint8_t signer[DEALBOX_SIGNER_KEY], uint32_t *line, struct dealbox_error *error)
 {
@@ -163,8 +171,11 @@ int text_check(const char *data, size_t room, size_t *size, char **body,
 	memcpy(signature_hex, data + covered + sizeof(last) - 2, sizeof(signature_hex));
 	signature_hex[sizeof(signature_hex) - 1] = 0;
 	if (!hex_take(signer_hex, signer, DEALBOX_SIGNER_KEY) ||
-	    !hex_take(signature_hex, signature, sizeof(signature)) || memchr(data, 0, covered))
+	    !hex_take(signature_hex, signature, sizeof(signature)))
 		goto form;
+	if (!lines_good(data, covered))
+		return error_set(error, -EINVAL, *line, "get it again, as a file and not as text",
+				 "it has a control character");
 	if (crypto_sign_verify_detached(signature, (const uint8_t *)data, covered, signer))
 		return error_set(error, -EKEYREJECTED, *line, "get it again from who published it; if this "
 				 "stays, somebody has changed it", "the signature is not right");

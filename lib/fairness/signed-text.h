@@ -44,6 +44,9 @@ char *line_take(char **at, const char *word);
 /* Returns true if a name fits into a line: it is not empty, and has no control character. */
 bool name_good(const char *name);
 
+/* Returns true if a text has no control character but LF. */
+bool lines_good(const char *text, size_t size);
+
 /* Convert a time to text, "2026-11-20T11:00:00.000000Z", and back; false: not a time. */
 #define TIME_TEXT	40
 void time_put(int64_t microseconds, char text[TIME_TEXT]);

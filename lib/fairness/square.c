@@ -136,7 +136,8 @@ static bool boards_range(const char *boards, unsigned int session, unsigned int 
 	/* 3x7 = 1-7,8-14,15-21 */
 	if (number_take(&at, &first) && *at == 'x') {
 		at++;
-		if (!number_take(&at, &last) || *at || !first || !last || first * last > DEALBOX_BOARD_DEALT_MAX)
+		if (!number_take(&at, &last) || *at || !first || !last ||
+		    first > DEALBOX_BOARD_DEALT_MAX / last)
 			return false;
 		*low = (session - 1) % first * last + 1;
 		*high = *low + last - 1;
@@ -178,7 +179,8 @@ static char *boards_written_out(const char *boards)
 	size_t size = strlen(boards) + 1, used = 0;
 	char *out;
 
-	if (number_take(&at, &count) && *at == 'x')
+	/* what is no range is refused by who uses it */
+	if (boards_range(boards, 1, &low, &high) && number_take(&at, &count) && *at == 'x')
 		size = (size_t)count * 12;
 	else
 		count = 0;
@@ -525,7 +527,7 @@ static int line_parse(struct dealbox_square *square, const struct line *line,
 	if (size < 2)
 		goto unknown;
 	size -= 2;
-	while (size && *text == ' ') {
+	while (size && is_space(*text)) {
 		text++;
 		size--;
 	}

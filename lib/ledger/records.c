@@ -713,27 +713,34 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 	return err;
 }
 
+/* Checks that an insertion is there, and has no record in that table yet. */
+static int check_first(struct dealbox_ledger *l, uint64_t insertion, const char *sql, const char *what)
+{
+	int64_t there;
+	int err = ledger_number(l, &there, "SELECT seq FROM insertions WHERE seq = ?", "u", insertion);
+
+	if (err == -ENOENT)
+		return ledger_fail(l, err, "there is no insertion %llu", (unsigned long long)insertion);
+	if (err)
+		return err;
+	err = ledger_number(l, &there, sql, "u", insertion);
+	if (!err)
+		return ledger_fail(l, -EALREADY, "insertion %llu has %s", (unsigned long long)insertion, what);
+	return err == -ENOENT ? 0 : err;
+}
+
+#define SQL_ATTESTATION	"SELECT seq FROM attestations WHERE insertion = ?"
+#define SQL_EMULATION	"SELECT seq FROM emulations WHERE insertion = ?"
+
 int dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
 				   const struct dealbox_ledger_attestation *attestation)
 {
 	uint8_t sealed[DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA];
-	int64_t there;
 	int err = ledger_begin(l);
 
 	if (err)
 		return err;
-	err = ledger_number(l, &there, "SELECT seq FROM insertions WHERE seq = ?", "u", insertion);
-	if (err == -ENOENT)
-		err = ledger_fail(l, err, "there is no insertion %llu", (unsigned long long)insertion);
-	if (!err) {
-		err = ledger_number(l, &there, "SELECT seq FROM attestations WHERE insertion = ?", "u",
-				    insertion);
-		if (!err)
-			err = ledger_fail(l, -EALREADY, "insertion %llu has an attestation",
-					  (unsigned long long)insertion);
-		else if (err == -ENOENT)
-			err = 0;
-	}
+	err = check_first(l, insertion, SQL_ATTESTATION, "an attestation");
 	if (!err) {
 		ledger_seal(l, ledger_next(l), attestation->nonce, DEALBOX_NONCE_SIZE, sealed);
 		err = ledger_append(l, LEDGER_ATTESTATION, NULL, "ubbbb", insertion,
@@ -743,6 +750,26 @@ int dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
 				    sizeof(sealed));
 	}
 	return ledger_commit(l, err);
+}
+
+int dealbox_ledger_add_emulation(struct dealbox_ledger *l, uint64_t insertion)
+{
+	int err = ledger_begin(l);
+
+	if (err)
+		return err;
+	err = check_first(l, insertion, SQL_EMULATION, "an emulation");
+	if (!err)
+		err = ledger_append(l, LEDGER_EMULATION, NULL, "u", insertion);
+	return ledger_commit(l, err);
+}
+
+int dealbox_ledger_emulated(struct dealbox_ledger *l, uint64_t insertion)
+{
+	int64_t there;
+	int err = ledger_number(l, &there, SQL_EMULATION, "u", insertion);
+
+	return err == -ENOENT ? 0 : err ? err : 1;
 }
 
 int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,

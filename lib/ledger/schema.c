@@ -102,6 +102,11 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "signature", "signature", "lower(hex(signature))", "the signature: 128 hexadecimal digits" },
 		{ "sealed", NULL, NULL, "the nonce, encrypted" },
 	} },
+	[LEDGER_EMULATION] = {
+		"emulations", "emulation", "A program has played the machine of an insertion (`emu:`): no card was "
+		"dealt. Written *before* START is sent.", {
+		{ "insertion", "of", NULL, "number of the insertion's record" },
+	} },
 };
 
 int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
@@ -226,7 +231,11 @@ const char *const ledger_migrations[] = {
 	"  REFERENCES insertions, public_key BLOB NOT NULL CHECK (length(public_key) = 32), "
 	"  statement BLOB NOT NULL CHECK (length(statement) = 96), "
 	"  signature BLOB NOT NULL CHECK (length(signature) = 64), sealed BLOB NOT NULL) STRICT;"
-	FIXED("attestations")
+	FIXED("attestations"),
+
+	"CREATE TABLE emulations (" CHAINED "insertion INTEGER NOT NULL UNIQUE "
+	"  REFERENCES insertions) STRICT;"
+	FIXED("emulations")
 };
 
 const int ledger_version = sizeof(ledger_migrations) / sizeof(ledger_migrations[0]);

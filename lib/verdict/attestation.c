@@ -70,6 +70,12 @@ static bool signed_by(const struct dealbox_attestation *attestation,
 	       !memcmp(attestation->statement + 8, hash, DEALBOX_KEY_ID_SIZE);
 }
 
+bool dealbox_attestation_signed(const struct dealbox_attestation *attestation,
+				const uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE])
+{
+	return sodium_init() >= 0 && signed_by(attestation, public_key);
+}
+
 /* -- the trace ------------------------------------------------------------------ */
 
 /* The deal that an attestation is about: the last one of the insertion that ended. */

@@ -952,6 +952,37 @@ static void what_is_no_statement_is_not_read(void **state)
 	fixture_free(fixture);
 }
 
+/* Whoever only counts statements must know that the machine has made them. */
+static void a_statement_is_signed_by_one_key_only(void **state)
+{
+	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
+	const struct dealbox_attestation good = attested(fixture, 1);
+	struct dealbox_identity key = identity(fixture);
+	struct dealbox_attestation other = good;
+
+	(void)state;
+	assert_true(dealbox_attestation_signed(&good, key.public_key));
+	other.signature[40] ^= 1;
+	assert_false(dealbox_attestation_signed(&other, key.public_key));
+	other = good;
+	other.statement[16] ^= 1;
+	assert_false(dealbox_attestation_signed(&other, key.public_key));
+	sign_again(&other);
+	assert_true(dealbox_attestation_signed(&other, key.public_key));
+	for (size_t place = 0; place < 16; place++) {
+		/* magic, version, flags, reserved byte, key id */
+		const bool said = place >= 4 && place < 8;
+
+		other = good;
+		other.statement[place] ^= 0x80;
+		sign_again(&other);
+		assert_int_equal(dealbox_attestation_signed(&other, key.public_key), said);
+	}
+	key.public_key[3] ^= 1;
+	assert_false(dealbox_attestation_signed(&good, key.public_key));
+	fixture_free(fixture);
+}
+
 /* The digests tell nothing without the nonce: they are not those of an unkeyed or guessed one. */
 static void digests_tell_nothing_without_the_nonce(void **state)
 {
@@ -1250,6 +1281,7 @@ int main(void)
 		cmocka_unit_test(an_attestation_within_a_deal_cannot_be_compared),
 		cmocka_unit_test(a_later_version_cannot_be_compared),
 		cmocka_unit_test(what_is_no_statement_is_not_read),
+		cmocka_unit_test(a_statement_is_signed_by_one_key_only),
 		cmocka_unit_test(digests_tell_nothing_without_the_nonce),
 		cmocka_unit_test(attest_is_refused_as_the_page_says),
 		cmocka_unit_test(a_machine_without_a_key_has_none_of_it),

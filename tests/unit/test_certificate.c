@@ -152,7 +152,8 @@ static void test_only_one_form(void **state)
 	struct fixture *fixture = *state;
 	static const char *const changes[][2] = {
 		{ "\nTN ", "\nTN  " }, { "\nSN 2", "\n# x\nSN 2" }, { "\nKH ", "\nDV 7\nKH " },
-		{ ".000000Z", ".0000000Z" }, { "manifest 1", "manifest  1" },
+		{ ".000000Z", ".0000000Z" }, { "manifest 1", "manifest  1" }, { "\nTN ", "\nTN \t" },
+		{ "\nTN ", "\nTN a\x1f" }, { "\nDI ", "\nDI a\x7f" }, { "\nSN ", "\r\nSN " },
 	};
 
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
@@ -402,6 +403,25 @@ static void test_other_manifest_other_signer(void **state)
 	free(file);
 }
 
+/* A manifest that is made can be read: no control character, which would be refused there. */
+static void test_manifest_without_control_characters(void **state)
+{
+	struct fixture *fixture = *state;
+	struct dealbox_square *square = dealbox_square_new();
+	const struct dealbox_square_phase phase = { 1, "1-2", "rr", "Round\x1b[31m" };
+	struct dealbox_square_keys *keys;
+	struct dealbox_error error;
+
+	assert_int_equal(dealbox_square_set_name(square, "Club", NULL), 0);
+	assert_int_equal(dealbox_square_set_info(square, "Lottery", NULL), 0);
+	assert_int_equal(dealbox_square_add_phase(square, &phase, NULL), 0);
+	assert_int_equal(dealbox_square_publish(square, fixture->random, &keys, NULL), 0);
+	assert_null(dealbox_manifest_make(square, NULL, fixture->organiser, 1, &error));
+	assert_non_null(strstr(error.what, "control character"));
+	dealbox_square_keys_free(keys);
+	dealbox_square_free(square);
+}
+
 static void test_what_cannot_be_said(void **state)
 {
 	struct fixture *fixture = *state;
@@ -608,6 +628,7 @@ int main(void)
 		TEST(test_trace_is_committed_to_elsewhere),
 		TEST(test_chain_cannot_be_changed),
 		TEST(test_other_manifest_other_signer),
+		TEST(test_manifest_without_control_characters),
 		TEST(test_what_cannot_be_said),
 		TEST(test_machines_of_a_promise),
 		TEST(test_promise),

@@ -873,7 +873,7 @@ static void test_old_ledger(void **state)
 	l = open_ledger(f->db, CREATE);
 	job = make_job_for(l, NULL);
 	dealbox_ledger_free(l);
-	tamper(f->db, "DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; PRAGMA user_version = 1; "
+	tamper(f->db, "DROP TABLE emulations; DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; PRAGMA user_version = 1; "
 	       "PRAGMA journal_mode = DELETE");
 	before = slurp(f->db, &size);
 	assert_int_equal(try_open(f->db, 0, error), -EROFS);
@@ -898,6 +898,32 @@ static void test_old_ledger(void **state)
 	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
 	dealbox_ledger_free(l);
 	dealbox_ledger_free(open_ledger(f->db, 0));
+}
+
+/* That a program has played the machine is known without that machine, and after a restart. */
+static void test_emulations(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job_for(l, NULL), emulated, real;
+
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &emulated), 0);
+	assert_int_equal(dealbox_ledger_emulated(l, emulated), 0);
+	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), 0);
+	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), -EALREADY);
+	assert_int_equal(dealbox_ledger_add_emulation(l, 9999), -ENOENT);
+	assert_int_equal(dealbox_ledger_end(l, emulated, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 1, &real), 0);
+	assert_int_equal(dealbox_ledger_emulated(l, real), 0);
+	dealbox_ledger_free(l);
+	l = open_ledger(f->db, 0);
+	assert_int_equal(dealbox_ledger_emulated(l, emulated), 1);
+	assert_int_equal(dealbox_ledger_emulated(l, real), 0);
+	assert_int_equal(dealbox_ledger_emulated(l, 9999), 0);
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+	tamper(f->db, "DROP TRIGGER emulations_no_delete; DELETE FROM emulations");
+	assert_int_equal(try_open(f->db, WRITE, (char[512]){ 0 }), -EUCLEAN);
 }
 
 /* Rules 1 and 3, and two machines at one copy. */
@@ -1424,7 +1450,7 @@ static void test_tampered(void **state)
 		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
 		{ "UPDATE chain SET hash = randomblob(32) WHERE seq = 3", "was changed" },
 		{ "UPDATE chain SET kind = 42 WHERE seq = 3", "of no known kind" },
-		{ "UPDATE chain SET kind = 11 WHERE seq = 3", "of no known kind" },
+		{ "UPDATE chain SET kind = 12 WHERE seq = 3", "of no known kind" },
 		{ "INSERT INTO acts SELECT 9999, at, uid, act, job, board, copy, value, machine "
 		  "FROM acts", "was added past the chain" },
 	};
@@ -2926,7 +2952,7 @@ static void test_export_of_damage(void **state)
 {
 	static const char *const deeds[] = {
 		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 0 WHERE seq = 3",
-		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 11 WHERE seq = 3",
+		LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 12 WHERE seq = 3",
 		LAX "DROP TRIGGER boards_no_delete; DELETE FROM boards WHERE number = 1",
 	};
 	struct folder *f = *state;
@@ -3314,6 +3340,7 @@ int main(void)
 		TEST(test_last_among_many),
 		TEST(test_asked_within),
 		TEST(test_old_ledger),
+		TEST(test_emulations),
 		TEST(test_insertion_once),
 		TEST(test_trace),
 		TEST(test_capture),

@@ -364,8 +364,8 @@ static struct {
 	uint64_t first, job, insertion;
 	uint64_t limited;	/* a job with a limit of copies .. */
 	int copies;		/* .. and this many */
-	uint64_t ended;		/* an insertion that has a trace */
-	uint64_t attested;	/* an insertion that has an attestation */
+	uint64_t ended;		/* an insertion that has a trace, or that a call was made for */
+	uint64_t attested;	/* one with an attestation, of an emulator */
 } world;
 
 static int call_add_set(struct dealbox_ledger *l)
@@ -555,27 +555,51 @@ static int call_end(struct dealbox_ledger *l)
 	return err;
 }
 
+static const struct dealbox_ledger_attestation signed_word = { .public_key = { 1 }, .nonce = { 2 } };
+
+/* The next call has another insertion. */
 static int call_add_attestation(struct dealbox_ledger *l)
 {
-	const struct dealbox_ledger_attestation attestation = { .statement = { 1 } };
+	int err = dealbox_ledger_add_attestation(l, world.insertion, &signed_word);
 
-	return dealbox_ledger_add_attestation(l, world.insertion, &attestation);
+	if (!err)
+		world.ended = world.insertion;
+	return err;
 }
 
-/* There is none. */
-static int call_find_attestation(struct dealbox_ledger *l)
+static int call_add_emulation(struct dealbox_ledger *l)
 {
-	struct dealbox_ledger_attestation attestation;
-	int err = dealbox_ledger_get_attestation(l, world.ended, &attestation);
+	int err = dealbox_ledger_add_emulation(l, world.insertion);
 
-	return err == -ENOENT ? 0 : err;
+	if (!err)
+		world.ended = world.insertion;
+	return err;
 }
 
 static int call_get_attestation(struct dealbox_ledger *l)
 {
-	struct dealbox_ledger_attestation attestation;
+	struct dealbox_ledger_attestation found;
+	int err = dealbox_ledger_get_attestation(l, world.attested, &found);
 
-	return dealbox_ledger_get_attestation(l, world.attested, &attestation);
+	if (!err)
+		assert_memory_equal(&found, &signed_word, sizeof(found));
+	return err;
+}
+
+/* There is none of the insertion that is open. */
+static int call_find_attestation(struct dealbox_ledger *l)
+{
+	struct dealbox_ledger_attestation attestation;
+	int err = dealbox_ledger_get_attestation(l, world.insertion, &attestation);
+
+	return err == -ENOENT ? 0 : err;
+}
+
+static int call_emulated(struct dealbox_ledger *l)
+{
+	int err = dealbox_ledger_emulated(l, world.attested);
+
+	return err == 1 ? 0 : err;
 }
 
 static int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
@@ -694,21 +718,11 @@ static struct dealbox_ledger *make_world(void)
 			 .boards = numbers, .count = 2, .copies = 2 }, &world.limited, NULL), 0);
 	begin_one(l);
 	world.attested = world.insertion;
-	assert_int_equal(call_add_attestation(l), 0);
-	assert_int_equal(call_end(l), 0);
-	begin_one(l);
+	assert_int_equal(dealbox_ledger_add_emulation(l, world.attested), 0);
+	assert_int_equal(dealbox_ledger_add_attestation(l, world.attested, &signed_word), 0);
 	assert_int_equal(call_end(l), 0);
 	begin_one(l);
 	return l;
-}
-
-/* What the next call of it is about. */
-static void prepare(struct dealbox_ledger *l, int (*call)(struct dealbox_ledger *l))
-{
-	if (call == call_add_attestation)
-		assert_int_equal(call_end(l), 0);
-	if (call == call_add_attestation || call == call_end)
-		begin_one(l);
 }
 
 static const struct {
@@ -725,12 +739,20 @@ static const struct {
 	{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
 	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },
 	{ "end", call_end }, { "insertions", call_insertions }, { "last", call_last },
-	{ "counts", call_counts }, { "add_attestation", call_add_attestation },
-	{ "no attestation", call_find_attestation }, { "get_attestation", call_get_attestation },
+	{ "counts", call_counts },
+	{ "add_attestation", call_add_attestation }, { "get_attestation", call_get_attestation },
+	{ "no attestation", call_find_attestation },
+	{ "add_emulation", call_add_emulation }, { "emulated", call_emulated },
 	{ "get_trace", call_get_trace }, { "add_act", call_add_act }, { "knows", call_knows },
 	{ "restored", call_restored }, { "get_head", call_get_head },
 	{ "accept_restore", call_accept_restore },
 };
+
+/* The call can be made once for each insertion. */
+static bool takes_insertion(int (*call)(struct dealbox_ledger *l))
+{
+	return call == call_end || call == call_add_attestation || call == call_add_emulation;
+}
 
 /* A call leaves no statement behind in the middle of its rows, and none besides those that are kept. */
 static void must_have_ended(struct dealbox_ledger *l)
@@ -790,14 +812,16 @@ static void test_calls(void **state)
 		clear();
 		l = make_world();
 		dealbox_ledger_user(l, 1000);
-		prepare(l, requests[n].call);
+		if (takes_insertion(requests[n].call))
+			begin_one(l);
 		ledger_forget(l);
 		keep_others(l);
 		assert_int_equal(requests[n].call(l), 0);
 		must_have_ended(l);
 		for (k = 0; k < COUNT(failures); k++)
 			for (nth = 1; ; nth++) {
-				prepare(l, requests[n].call);
+				if (takes_insertion(requests[n].call))
+					begin_one(l);
 				assert_int_equal(dealbox_ledger_get_head(l, &before), 0);
 				ledger_forget(l);
 				if (!strncmp(failures[k].name, "sqlite3_bind", 12))
@@ -834,7 +858,7 @@ static void make_old(void)
 	sqlite3 *file;
 
 	assert_int_equal(sqlite3_open(db, &file), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(file, "DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; "
+	assert_int_equal(sqlite3_exec(file, "DROP TABLE emulations; DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; "
 				      "PRAGMA user_version = 1; PRAGMA journal_mode = DELETE", NULL, NULL,
 				      NULL), SQLITE_OK);
 	last_closed = NULL;

@@ -235,6 +235,7 @@ static void test_ranges(void **state)
 		{ "", 1, 0, 0 }, { "0", 1, 0, 0 }, { "8-1", 1, 0, 0 }, { "0-7", 1, 0, 0 },
 		{ "1-8,", 1, 0, 0 }, { ",1-8", 1, 0, 0 }, { "1-8 ", 1, 0, 0 }, { "1--8", 1, 0, 0 },
 		{ "1-10000", 1, 0, 0 }, { "3x", 1, 0, 0 }, { "0x7", 1, 0, 0 }, { "9x9999", 1, 0, 0 },
+		{ "65536x65536", 1, 0, 0 }, { "3x3333", 3, 6667, 9999 }, { "3x3334", 1, 0, 0 },
 		{ "99999999999999", 1, 0, 0 }, { "a", 1, 0, 0 }, { "??", 1, 0, 0 },
 	};
 
@@ -386,8 +387,15 @@ static void test_new_tournament(void **state)
 	assert_int_equal(dealbox_square_set_info(square, "two\nlines", &error), -EINVAL);
 	assert_int_equal(dealbox_square_set_info(square, "Lottery of 1 May", &error), 0);
 	assert_int_equal(dealbox_square_set_value(square, "1", &error), -EPERM);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const bad[] = { "0x7", "9x9999", "3x" };
+		struct dealbox_square_phase wrong = phases[i];
+
+		wrong.boards = bad[i];
+		assert_int_equal(dealbox_square_add_phase(square, &wrong, &error), -EINVAL);
+		assert_non_null(strstr(error.what, bad[i]));
 		assert_int_equal(dealbox_square_add_phase(square, &phases[i], &error), 0);
+	}
 	assert_int_equal(dealbox_square_publish(square, random, &keys, &error), 0);
 	assert_int_equal(dealbox_square_set_name(square, "x", &error), -EPERM);
 	assert_int_equal(dealbox_square_add_phase(square, &phases[2], &error), -EPERM);

@@ -28,6 +28,10 @@ const DealboxPage = (() => {
 			return 'certificates';
 		if (/\n\n\xe2\x80\x94 /.test(text) && !/^\[/m.test(text))
 			return 'head';
+		if (/^\s*KH [0-9a-f]{64}\s*$/m.test(text) && /^\s*SN /m.test(text))
+			return 'description';
+		if (/^\s*\d+,\d+:[^: \t\r\n]+\s*$/m.test(text) && !text.includes('['))
+			return 'keys';
 		return /^\s*\[Deal /m.test(text) ? 'deals' : 'unknown';
 	};
 
@@ -37,8 +41,11 @@ const DealboxPage = (() => {
 			const start = V.textOf(bytes.subarray(0, 4096));
 			const kind = kindOf(start) === 'unknown' && bytes.length > 4096 ? kindOf(V.textOf(bytes)) : kindOf(start);
 
-			files = files.filter((other) => other.name !== file.name);
-			files.push({ name: file.name, kind, bytes });
+			/* every PC calls its file certificates: of one name, those of another signer stay */
+			const signer = kind === 'certificates' ? /\nsigner (\w+)\n/.exec(start)?.[1] : undefined;
+
+			files = files.filter((other) => other.name !== file.name || other.signer !== signer);
+			files.push({ name: file.name, kind, bytes, signer });
 		}
 		at('given').replaceChildren(...files.map((file) =>
 			element('li', `${file.name}: ${words.given[file.kind]}`)));
@@ -192,6 +199,20 @@ const DealboxPage = (() => {
 		}
 	};
 
+	/* Make the deals from description and keys. */
+	const addKeysDeals = (descriptions, keys, input) => {
+		const given = [...descriptions, ...keys];
+
+		if (!given.length)
+			return;
+		reading(given[0].name, () => {
+			if (descriptions.length !== 1 || keys.length !== 1)
+				throw new V.Defect('deals', 'one description with its keys');
+			input.value = V.addSquareDeals(input.manifest, V.textOf(descriptions[0].bytes), V.textOf(keys[0].bytes),
+						       input.deals, input.files.flatMap((file) => file.certificates));
+		});
+	};
+
 	const verifyAll = async (progress) => {
 		const of = (kind) => files.filter((file) => file.kind === kind);
 		const keys = givenKeys();
@@ -218,8 +239,8 @@ const DealboxPage = (() => {
 				input.heads = of('head').map((file) =>
 					reading(file.name, () => V.readHead(V.textOf(file.bytes), file.name))).concat(heard);
 				for (const file of of('deals'))
-					input.deals.set(file.name.split('.')[0],
-							reading(file.name, () => V.readPbn(V.textOf(file.bytes))));
+					reading(file.name, () => V.addDeals(manifest, input.deals, file.name, V.textOf(file.bytes)));
+				addKeysDeals(of('description'), of('keys'), input);
 				await examineAll(input.files, input.deals, pool, step);
 			}
 		} finally {
@@ -233,6 +254,8 @@ const DealboxPage = (() => {
 	const sentence = (result) => {
 		const s = words.sentence;
 
+		for (const text of ['value', 'info'])
+			result[text] = result[text] && V.readable(result[text]);
 		result.machine = result.certificates.filter((c) => c.proven && c.word === 'machine').length;
 		if (result.status === 2)
 			return s.refused(result);

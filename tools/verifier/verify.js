@@ -13,6 +13,7 @@ const DealboxVerify = (() => {
 	const HASH = 32;
 	const U32 = 0xffffffff;
 	const SESSIONS = 9999;		/* of a phase whose number is open */
+	const BOARDS = 9999;
 	const SEATS = 'NESW';
 	const ATTESTED = 'dealing machine attestation\n';
 
@@ -167,7 +168,7 @@ const DealboxVerify = (() => {
 		const at = text.lastIndexOf('\nsignature ', text.length - 2) + 1;
 		const match = /\nsigner ([0-9a-f]{64})\nsignature ([0-9a-f]{128})\n$/.exec(text.slice(Math.max(0, at - 73)));
 
-		form(at && match, 'signature');
+		form(at && match && !/[\x00-\x09\x0b-\x1f\x7f]/.test(text), 'signature');
 		if (!signed(fromHex(match[2]), bytesOf(text.slice(0, at)), fromHex(match[1])))
 			throw new Defect('signature', 'signature');
 		return { lines: text.slice(0, at - 72).split('\n').slice(0, -1), signer: match[1] };
@@ -248,10 +249,13 @@ const DealboxVerify = (() => {
 
 		form(at.endsWith('.000000Z'), 'time');
 		manifest.title = freeText(body.take('TN'));
-		freeText(body.take('DI'));
-		do
-			manifest.phases.push(phase(body.take('SN')));
-		while (body.has('SN'));
+		manifest.square = [`TN ${manifest.title}`, `DI ${freeText(body.take('DI'))}`];
+		do {
+			const line = body.take('SN');
+
+			manifest.phases.push(phase(line));
+			manifest.square.push(`SN ${line}`);
+		} while (body.has('SN'));
 		form(new Set(manifest.phases.map((p) => p.prefix)).size === manifest.phases.length, 'prefix');
 		const names = new Set();
 
@@ -261,7 +265,7 @@ const DealboxVerify = (() => {
 					form(!names.has(session), 'two sessions of one name');
 					names.add(session);
 				}
-		hex(body.take('KH'), HASH);
+		manifest.keyHash = hex(body.take('KH'), HASH);
 		if (version > 1) {
 			manifest.copies = number(body.take('copies'), 1, 65535);
 			while (body.has('pc'))
@@ -334,6 +338,20 @@ const DealboxVerify = (() => {
 		opening: hex(body.take('opening'), 32),
 	});
 
+	/* What the statement of a certificate says, whose key is trusted */
+	const readStatement = (c) => {
+		const statement = fromHex(c.statement);
+		const key = fromHex(c.key);
+
+		c.emulated = (statement[6] & 1) === 1;
+		c.later = statement[5] !== 1 || statement[7] !== 0 || (statement[6] & ~3) !== 0 ||
+			!isZero(statement.subarray(28, 32));
+		c.counter = le32(statement, 16);
+		c.attested = signed(fromHex(c.attestation), join(bytesOf(ATTESTED), statement), key) &&
+			textOf(statement.subarray(0, 4)) === 'DBXA' &&
+			same(statement.subarray(8, 16), blake2b(key).subarray(0, 8));
+	};
+
 	/*
 	 * Read one text of a file of certificates, made for a manifest of that version. Return what it says;
 	 * or { defect }. The leaf is its hash in the log.
@@ -359,12 +377,8 @@ const DealboxVerify = (() => {
 			read.signer = signer;
 			read.hash = hexOf(sha256(bytes));
 			read.leaf = sha256(join(Uint8Array.of(0), bytes));
-			if (read.statement) {
-				const statement = fromHex(read.statement);
-
-				read.emulated = (statement[6] & 1) === 1;
-				read.counter = le32(statement, 16);
-			}
+			if (read.statement)
+				readStatement(read);
 			return read;
 		} catch (error) {
 			if (!(error instanceof Defect))
@@ -414,7 +428,7 @@ const DealboxVerify = (() => {
 
 	/* Parse "N:AKQ.. ..". Return the seat (0..3) of each card. */
 	const readDeal = (text) => {
-		const match = /^([NESW]):(\S+) (\S+) (\S+) (\S+)$/.exec(text.trim());
+		const match = /^([NESW]):(\S+)[ \t]+(\S+)[ \t]+(\S+)[ \t]+(\S+)$/.exec(text.trim());
 		const seats = new Array(52).fill(-1);
 
 		if (!match)
@@ -427,7 +441,8 @@ const DealboxVerify = (() => {
 			if (suits.length !== 4)
 				throw new Defect('deals', 'hand');
 			suits.forEach((ranks, suit) => {
-				for (const rank of ranks) {
+				/* some programs write so */
+				for (const rank of ranks.replace(/10/g, 'T')) {
 					const card = 13 * suit + 'AKQJT98765432'.indexOf(rank.toUpperCase());
 
 					if (card < 13 * suit || seats[card] >= 0)
@@ -454,6 +469,19 @@ const DealboxVerify = (() => {
 	const PBN_ESCAPE = /%[^\n]*\n?/y;
 	const PBN_EMPTY = /[ \t]*(?:\n|$)/y;
 
+	/* Law 2: dealer and vulnerability of a board by its number. A value may say that it is not known. */
+	const PBN_DEALER = /^ *(?:([NESW])|\?)? *$/i;
+	const PBN_VULNERABLE = [/^ *(none|love|-|o|nil) *$/i, /^ *(ns|n-s|n\/s) *$/i, /^ *(ew|e-w|e\/w) *$/i,
+		/^ *(all|both) *$/i];
+	const byLaw2 = (board, dealer, vulnerable) => {
+		const seat = PBN_DEALER.exec(dealer);
+		const sides = PBN_VULNERABLE.findIndex((words) => words.test(vulnerable));
+		const round = board - 1 & 15;
+
+		return seat && (!seat[1] || seat[1].toUpperCase() === SEATS[board - 1 & 3]) &&
+			(sides < 0 ? /^ *\?? *$/.test(vulnerable) : sides === ((round & 3) + (round >> 2) & 3));
+	};
+
 	/*
 	 * Parse a PBN file. Return a map of board → seats of the cards. Programs differ in what they make of
 	 * a file that is not quite right, and could so be shown other deals: refused if there is any doubt.
@@ -476,7 +504,8 @@ const DealboxVerify = (() => {
 		};
 		const endGame = () => {
 			if (game.begun) {
-				sure(/^[1-9]\d{0,4}$/.test(game.Board) && game.Deal !== undefined && !boards.has(+game.Board), 'board');
+				sure(/^[1-9]\d{0,3}$/.test(game.Board) && game.Deal !== undefined && !boards.has(+game.Board), 'board');
+				sure(byLaw2(+game.Board, game.Dealer || '', game.Vulnerable || ''), 'dealer or vulnerability');
 				boards.set(+game.Board, readDeal(game.Deal));
 			}
 			game = {};
@@ -507,7 +536,7 @@ const DealboxVerify = (() => {
 				sure(!words, 'data before a tag');
 				/* such values are for all games, and may stand alone */
 				game.begun = game.begun || !part.value.startsWith('##') || part.tag === 'Board';
-				if (part.tag === 'Board' || part.tag === 'Deal') {
+				if (/^(Board|Deal|Dealer|Vulnerable)$/.test(part.tag)) {
 					sure(game[part.tag] === undefined, `two tags ${part.tag} in one game`);
 					game[part.tag] = part.value;
 				}
@@ -517,6 +546,195 @@ const DealboxVerify = (() => {
 		sure(boards.size, 'board');
 		return boards;
 	};
+
+	/* -- deals from their keys: docs/square-deal.md, "How the deals are made" ------------ */
+
+	/*
+	 * RIPEMD-160, which libsodium does not have: two lines of five rounds. Of each round, the order of the
+	 * words, and by how many bits their sums are turned: 16 digits of base 16.
+	 */
+	const RIPEMD_LINES = [{
+		words: ['0123456789abcdef', '74d1a6f3c0952eb8', '3ae49f812706db5c', '19ba08c4d37fe562', '40597c2ae138b6fd'],
+		turns: ['befc5879bdef6798', '768db97f7cf9b7dc', 'bd67e9dfe8d65c75', 'bcefef989e56865c', '9f5b68dc5cdeb856'],
+		constants: [0, 0x5a827999, 0x6ed9eba1, 0x8f1bbcdc, 0xa953fd4e],
+		mixes: [0, 1, 2, 3, 4],
+	}, {
+		words: ['5e7092b4d6f81a3c', '6b370d5aef8c4912', 'f5137e69b8c2a04d', '86413bf05c2d97ae', 'cfa4158762de039b'],
+		turns: ['899bdff5778beec6', '9df7c89b77c76fdb', '97fb866ecd5edd75', 'f58bee6e69c9c5f8', '85c9c5e68d65fdbb'],
+		constants: [0x50a28be6, 0x5c4dd124, 0x6d703ef3, 0x7a6d76e9, 0],
+		mixes: [4, 3, 2, 1, 0],
+	}];
+	const RIPEMD_MIXES = [(x, y, z) => x ^ y ^ z, (x, y, z) => x & y | ~x & z, (x, y, z) => (x | ~y) ^ z,
+		(x, y, z) => x & z | y & ~z, (x, y, z) => x ^ (y | ~z)];
+
+	const ripemd160 = (bytes) => {
+		const blocks = new Uint8Array((bytes.length + 72) >> 6 << 6);
+		const turn = (x, n) => x << n | x >>> 32 - n;
+		const state = new Uint32Array([0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0]);
+		const hash = new Uint8Array(20);
+
+		blocks.set(bytes);
+		blocks[bytes.length] = 0x80;
+		put32(blocks, blocks.length - 8, 8 * bytes.length);
+		for (let at = 0; at < blocks.length; at += 64) {
+			const [left, right] = RIPEMD_LINES.map((line) => {
+				let [a, b, c, d, e] = state;
+
+				for (let n = 0; n < 80; n++) {
+					const round = n >> 4;
+					const word = le32(blocks, at + 4 * parseInt(line.words[round][n & 15], 16));
+					const sum = a + (RIPEMD_MIXES[line.mixes[round]](b, c, d) >>> 0) + word + line.constants[round] | 0;
+
+					[a, b, c, d, e] = [e, turn(sum, parseInt(line.turns[round][n & 15], 16)) + e | 0, b, turn(c, 10), d];
+				}
+				return [a, b, c, d, e];
+			});
+
+			state.set([1, 2, 3, 4, 0].map((n) => state[n] + left[(n + 1) % 5] + right[(n + 2) % 5]));
+		}
+		state.forEach((word, i) => put32(hash, 4 * i, word));
+		return hash;
+	};
+
+	/* Number of ways to choose k of n cards */
+	const CHOOSE = (() => {
+		const rows = [[1]];
+
+		for (let n = 1; n <= 52; n++)
+			rows.push([1, ...Array.from({ length: n }, (_, k) => rows[n - 1][k] + (rows[n - 1][k + 1] || 0))]);
+		return (n, k) => rows[n][k] || 0;
+	})();
+
+	/* Take the set of 13 of a rank, in lexicographic order, off a list of cards. */
+	const takeHand = (left, rank) => {
+		const hand = [];
+
+		for (let at = 0; hand.length < 13;) {
+			const ways = CHOOSE(left.length - at - 1, 12 - hand.length);
+
+			if (rank < ways) {
+				hand.push(...left.splice(at, 1));
+			} else {
+				rank -= ways;
+				at++;
+			}
+		}
+		return hand;
+	};
+
+	/* Return a function that makes one deal after the other, as seats of the cards. */
+	const bigDeal = (owner, entropy) => {
+		const hashes = join(ripemd160(entropy), ripemd160(owner));
+		const [east, south] = [BigInt(CHOOSE(39, 13)), BigInt(CHOOSE(26, 13))];
+		const deals = BigInt(CHOOSE(52, 13)) * east * south;
+		let sequence = 0;
+
+		return () => {
+			const counter = new Uint8Array(4);
+			let number;
+
+			do {
+				put32(counter, 0, ++sequence);
+				number = BigInt(`0x${hexOf(ripemd160(join(counter, hashes)).subarray(0, 12))}`);
+			} while (number >= deals);
+			const left = [...Array(52).keys()];
+			const seats = new Array(52).fill(3);
+
+			[number / (east * south), number / south % east, number % south].forEach((rank, seat) => {
+				for (const card of takeHand(left, Number(rank)))
+					seats[card] = seat;
+			});
+			return seats;
+		};
+	};
+
+	/* Lines of a file that mail may have changed, without white space around them */
+	const trimmedLines = (text) =>
+		text.split('\n').map((line) => line.replace(/^[ \t-\r]+|[ \t-\r]+$/g, '')).filter(Boolean);
+
+	/* Read the .sqd of a manifest. Return the delayed value, or null. */
+	const readDescription = (text, manifest) => {
+		const lines = trimmedLines(text).filter((line) => line[0] !== '#').map((line) =>
+			`${line.slice(0, 2)} ${line.slice(2).replace(/^[ \t-\r]+/, '').replace(/^(\d{1,6}):/, (_, n) => `${+n}:`)}`);
+		const of = (word) => lines.filter((line) => line.startsWith(`${word} `));
+		const value = of('DV').filter((line) => line.length > 3);
+		const one = (word) => of(word).filter((line) => line.length > 3 || word === 'KH');
+		const texts = ['TN', 'DI'].flatMap((word) => one(word).length ? one(word) : [`${word} `]);
+
+		if (/\0/.test(text) || value.length > 1 || lines.some((line) => !/^(TN|DI|DV|SN|KH) /.test(line)) ||
+		    [...texts, ...of('SN'), ...of('KH')].join('\n') !== [...manifest.square, `KH ${manifest.keyHash}`].join('\n'))
+			throw new Defect('deals', 'the description is not that of the manifest');
+		return value.length ? value[0].slice(3) : null;
+	};
+
+	/* Read the .sqk of a manifest. Return a map of "phase,session" → key; session 0: all of the phase. */
+	const readKeys = (text, manifest) => {
+		const lines = trimmedLines(text);
+		const keys = new Map();
+		const sure = (good, what) => {
+			if (!good)
+				throw new Defect('deals', what);
+		};
+
+		sure([text, lines.map((line) => `${line}\r\n`).join('')].some((one) =>
+			hexOf(sha256(bytesOf(one))) === manifest.keyHash), 'these are not the keys that were promised');
+		for (const line of lines) {
+			const match = /^(\d{1,6}),(\d{1,6}):([^: \t\0]+)$/.exec(line);
+			const at = match && `${+match[1]},${+match[2]}`;
+
+			sure(match && !keys.has(at), 'a line of the keys');
+			keys.set(at, match[3]);
+		}
+		manifest.phases.forEach((p, i) => {
+			for (let n = p.sessions ? 1 : 0; n <= p.sessions; n++)
+				sure(keys.has(`${i + 1},${n}`), 'a session has no key');
+		});
+		return keys;
+	};
+
+	/* The deals of boards low to high of session n of a phase, from its key */
+	const sessionDeals = (manifest, keys, value, p, n, low, high) => {
+		const key = keys.get(`${manifest.phases.indexOf(p) + 1},${p.sessions ? n : 0}`);
+		const half = key.length >> 1;
+		const next = bigDeal(bytesOf(key.slice(0, half)), bytesOf(key.slice(half) + sodium.to_base64(bytesOf(value),
+			sodium.base64_variants.ORIGINAL) + 'original' + (p.sessions ? '' : `ses${n}`)));
+
+		return new Map(Array.from({ length: high - low + 1 }, (_, i) => [low + i, next()]));
+	};
+
+	/*
+	 * Make the deals of all sessions that are promised, or have certificates, from description and keys.
+	 * Deals that were given are compared with them. deals: session → board → seats, which is added to.
+	 * Return the delayed value.
+	 */
+	const addSquareDeals = (manifest, description, keyFile, deals, certificates) => {
+		if (description === undefined || keyFile === undefined)
+			throw new Defect('deals', 'description and keys belong together');
+		const value = readDescription(description, manifest);
+		const keys = readKeys(keyFile, manifest);
+
+		for (const [session, s] of promisedSessions(manifest, deals, certificates)) {
+			const { phase: p, n } = sessionFind(manifest, session);
+			const given = deals.get(session);
+			/* boards that were left open are those of the file */
+			const boards = p.items ? [...s.boards] : [...given ? given.keys() : []];
+
+			if (!boards.length)
+				continue;
+			if (value === null)
+				throw new Defect('deals', 'the delayed value is missing');
+			const made = sessionDeals(manifest, keys, value, p, n, Math.min(...boards), Math.max(...boards));
+
+			for (const [board, seats] of given || [])
+				if (made.has(board) && !same(made.get(board), seats))
+					throw new Defect('deals', `${session} board ${board} is not what the keys make`);
+			if (!given)
+				deals.set(session, made);
+		}
+		return value;
+	};
+
+
 
 	/* -- one certificate ------------------------------------------------------------ */
 
@@ -554,18 +772,16 @@ const DealboxVerify = (() => {
 	};
 
 	/*
-	 * Compare what the machine signed with the published deal; the key is trusted. Return proven, differs
-	 * or unclear; null: the deal is not known.
+	 * Compare what the machine signed with the published deal. Return proven, differs or unclear; null: the
+	 * deal is not known.
 	 */
-	const compare = (c, key, seats, salt) => {
+	const compare = (c, seats, salt) => {
 		const statement = fromHex(c.statement);
 		const digest = statement.subarray(32, 64);
 
-		if (!signed(fromHex(c.attestation), join(bytesOf(ATTESTED), statement), key) ||
-		    textOf(statement.subarray(0, 4)) !== 'DBXA' ||
-		    !same(statement.subarray(8, 16), blake2b(key).subarray(0, 8)))
+		if (!c.attested)
 			return 'differs';
-		if (statement[5] !== 1 || statement[7] || statement[6] & ~3 || !isZero(statement.subarray(28, 32)))
+		if (c.later)
 			return 'unclear';
 		if (le32(statement, 20) !== c.insertion)
 			return 'differs';
@@ -589,7 +805,7 @@ const DealboxVerify = (() => {
 		const salt = opening ? saltOf(c, fromHex(opening)) : null;
 		const opens = salt && seats ? planCommitment(c, seats, salt) === c.plan : null;
 
-		return { opens, comparison: c.key ? compare(c, fromHex(c.key), seats, salt) : null };
+		return { opens, comparison: c.key ? compare(c, seats, salt) : null };
 	};
 
 	/* -- everything ------------------------------------------------------------------- */
@@ -820,7 +1036,8 @@ const DealboxVerify = (() => {
 						proven++;
 					}
 				}
-		return { status: findings.length || !proven ? 1 : 0, findings, proven, promised, certificates, rehearsal };
+		return { status: findings.length || !proven ? 1 : 0, findings, proven, promised, certificates, rehearsal,
+			 value: input.value, info: manifest.square[1].slice(3) };
 	};
 
 	/* The findings about the machine's word */
@@ -836,8 +1053,10 @@ const DealboxVerify = (() => {
 			findBad('word-key', c);
 			return;
 		}
-		/* with another deal, the comparison says nothing more */
-		if (comparison === 'differs' && opens !== false)
+		/* without the deal, or with another one, the comparison says nothing more */
+		if (!opens)
+			return;
+		if (comparison === 'differs')
 			findBad('word-differs', c);
 		else if (enrolled && comparison === 'unclear')
 			findBad('word-unclear', c);
@@ -850,7 +1069,8 @@ const DealboxVerify = (() => {
 	/* Insertions and counters that are missing, or there twice */
 	const judgeNumbers = (certificates, find, bad) => {
 		const dealt = certificates.filter((c) => c.by !== 'hand');
-		const withWord = dealt.filter((c) => c.key);
+		/* with any other statement, whoever makes it up could fill the place of a board that was left out */
+		const withWord = dealt.filter((c) => c.attested && !c.later);
 		const twice = new Set();
 
 		neighbours(dealt, (c) => c.machine, (c) => c.insertion, (a, b, within) => {
@@ -962,6 +1182,15 @@ const DealboxVerify = (() => {
 	const refused = (why) => ({ status: 2, findings: [{ word: why }], proven: 0, promised: 0, certificates: [],
 		rehearsal: false });
 
+	/* Add the deals of a file of PBN. Its name is that of its session. */
+	const addDeals = (manifest, deals, fileName, text) => {
+		const session = fileName.split('.')[0];
+
+		if (!sessionFind(manifest, session) || deals.has(session))
+			throw new Defect('deals', 'no session has this name, or it was given already');
+		deals.set(session, readPbn(text));
+	};
+
 	/* Verify a test vector of docs/vectors, whose texts are strings of characters. */
 	const verifyVector = (vector) => {
 		const raw = (text) => textOf(new TextEncoder().encode(text));
@@ -974,8 +1203,22 @@ const DealboxVerify = (() => {
 				input.files = vector.certificates.map((file) =>
 					chain(splitTexts(raw(file)).map((text) => readText(text, manifest.version)), manifest));
 				input.files.forEach(markCounting);
-				input.deals = new Map(Object.entries(vector.deals).map(([session, boards]) =>
-					[raw(session), new Map(Object.entries(boards).map(([board, deal]) => [+board, readDeal(deal)]))]));
+				input.deals = new Map();
+				for (const [session, boards] of Object.entries(vector.deals)) {
+					if (!sessionFind(manifest, raw(session)) || Object.keys(boards).some((board) => board > BOARDS))
+						throw new Defect('deals');
+					input.deals.set(raw(session), new Map(Object.entries(boards).map(([board, deal]) =>
+						[+board, readDeal(deal)])));
+				}
+				const files = Object.entries(vector.files || {}).map(([file, text]) => [raw(file), raw(text)]);
+				const [description, keys] = ['.sqd', '.sqk'].map((end) => files.find(([file]) => file.endsWith(end)));
+
+				for (const [file, text] of files)
+					if (file.endsWith('.pbn'))
+						addDeals(manifest, input.deals, file, text);
+				if (description || keys)
+					input.value = addSquareDeals(manifest, description?.[1], keys?.[1], input.deals,
+								     input.files.flatMap((file) => file.certificates));
 			}
 			return judge(input, (c) => examine(c, c.file.opening,
 				input.deals.get(c.session)?.get(c.board) || null));
@@ -987,5 +1230,5 @@ const DealboxVerify = (() => {
 	};
 
 	return { Defect, bytesOf, textOf, readable, hexOf, readManifest, readText, splitTexts, chain, markCounting, readPbn,
-		 readHead, readSpoken, examine, judge, refused, spokenHead, sessionFind, verifyVector };
+		 addDeals, addSquareDeals, readHead, readSpoken, examine, judge, refused, spokenHead, sessionFind, verifyVector };
 })();

@@ -6,7 +6,9 @@ const DealboxWords = {
 		intro: 'Choose the files that were published. They stay on this computer: this page sends nothing, and works ' +
 			'without a network.',
 		files: 'Published files',
-		drop: 'Drop the files here, or choose them: manifest, certificates of every PC, deals (PBN), and heads.',
+		drop: 'Drop the files here, or choose them: manifest, certificates of every PC, description and keys (.sqd, .sqk), ' +
+			'deals (PBN), and heads. Without description and keys, nobody checks where the deals come from. This ' +
+			'page reads no traces; `dealbox certificate verify --traces` does.',
 		signer: "Organiser's public key",
 		signerHelp: 'From the programme, the wall, or the organiser himself; not from where the files came from.',
 		pc: 'Public keys of the PCs',
@@ -24,7 +26,8 @@ const DealboxWords = {
 		boards: 'Boards',
 		heads: 'Heads',
 		sum: (n) => n + (n === 1 ? ' file' : ' files'),
-		given: { manifest: 'manifest', certificates: 'certificates', deals: 'deals', head: 'head', unknown: 'not used' },
+		given: { manifest: 'manifest', certificates: 'certificates', deals: 'deals', description: 'description of the keys',
+			keys: 'keys', head: 'head', unknown: 'not used' },
 		noManifest: 'There is no manifest among the files.',
 		noCertificates: 'There are no certificates among the files.',
 		twoManifests: 'There is more than one manifest among the files.',
@@ -37,12 +40,18 @@ const DealboxWords = {
 		verdict: { proven: 'proven', not: 'NOT PROVEN', void: 'void: not given out' },
 		word: { machine: "the machine's word", pc: "PC's word only", hand: 'by hand', emulator: 'a program: rehearsal',
 			unclear: 'cannot compare' },
+		deals: (r) => r.value === undefined ? 'the deals that were given' :
+			`the deals that the promised keys make with the value ${r.value} (${r.info})`,
+		dealsHelp: (r) => r.value === undefined ?
+			' That the promised keys make these deals was not checked: add the .sqd and the .sqk.' :
+			' Compare the value with its source.',
 		sentence: {
-			proven: (r) => `PROVEN: all ${r.promised} boards are the deals that were promised` +
+			proven: (r) => `PROVEN: all ${r.promised} boards are ${DealboxWords.en.deals(r)}` +
 				(r.machine === r.promised ? ', on the word of the machines.' :
-				 `, ${r.machine} on the word of a machine and ${r.promised - r.machine} on that of a PC only.`),
-			some: (r) => `NOT ALL IS PROVEN: ${r.proven} of ${r.promised} boards are the deals that were promised. ` +
-				'Look below for the others.',
+				 `, ${r.machine} on the word of a machine and ${r.promised - r.machine} on that of a PC only.`) +
+				DealboxWords.en.dealsHelp(r),
+			some: (r) => `NOT ALL IS PROVEN: ${r.proven} of ${r.promised} boards are ${DealboxWords.en.deals(r)}. ` +
+				`Look below for the others.${DealboxWords.en.dealsHelp(r)}`,
 			nothing: () => 'NOTHING IS PROVEN. Look below for the reasons.',
 			rehearsal: () => 'REHEARSAL: a program has played the machine. No card was dealt.',
 			refused: (r) => `REFUSED: ${r.file} cannot be used, so nothing was checked.`,
@@ -52,7 +61,7 @@ const DealboxWords = {
 			form: () => 'A manifest, certificate or head is not in the form that it must have.',
 			signature: () => 'The signature of a text is wrong: somebody has changed it.',
 			chain: () => 'A certificate does not belong to the one before it: one was left out, added or moved.',
-			deals: () => 'The deals cannot be read, or a board is there twice.',
+			deals: () => 'The deals cannot be read, a board is there twice, or they are not those of the promised keys.',
 			signer: (f) => `The manifest is signed by another key, ${f.key}.`,
 			'signer-unnamed': (f) => `Nobody has named the organiser's key. Compare it yourself: ${f.key}`,
 			pc: (f) => `${f.file}: signed by a key that is none of the PCs, ${f.key}.`,

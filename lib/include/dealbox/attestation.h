@@ -39,6 +39,14 @@ struct dealbox_statement {
 DEALBOX_API int dealbox_attestation_read(const struct dealbox_attestation *attestation,
 					 struct dealbox_statement *out);
 
+/*
+ * Returns true if an attestation is signed with that key: signature, magic and key id are right.
+ * Says nothing of what is in the statement, nor whether the caller may trust the key.
+ */
+DEALBOX_API bool
+dealbox_attestation_signed(const struct dealbox_attestation *attestation,
+			   const uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE]);
+
 /* The result of comparing an attestation with plan and trace. */
 enum dealbox_attested {
 	DEALBOX_ATTESTED_INCOMPARABLE,	/* the trace is not complete, or the machine stopped */

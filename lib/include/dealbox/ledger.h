@@ -439,6 +439,28 @@ DEALBOX_API int dealbox_ledger_last(struct dealbox_ledger *ledger, const char *m
 				    struct dealbox_ledger_insertion *last);
 
 /**
+ * dealbox_ledger_add_emulation - record that a program plays the machine
+ * @ledger: open for writing
+ * @insertion: number of the record
+ *
+ * Record it before START is sent: no card is dealt, and whoever certifies the insertion later, with
+ * that machine or without it, must be able to tell.
+ *
+ * -ENOENT: there is no such insertion; -EALREADY: it is recorded.
+ */
+DEALBOX_API int dealbox_ledger_add_emulation(struct dealbox_ledger *ledger, uint64_t insertion);
+
+/**
+ * dealbox_ledger_emulated - tell whether a program has played the machine
+ * @ledger: open
+ * @insertion: number of the record
+ *
+ * Returns 1 if that was recorded, 0 if not: also of insertions in a ledger that an older dealbox
+ * wrote.
+ */
+DEALBOX_API int dealbox_ledger_emulated(struct dealbox_ledger *ledger, uint64_t insertion);
+
+/**
  * dealbox_ledger_counts - tell whether an insertion is the exact one that counts for its copy
  * @ledger: open
  * @insertion: from dealbox_ledger_insertions() or dealbox_ledger_last()

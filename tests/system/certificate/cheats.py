@@ -173,6 +173,13 @@ def other_value(table):
     verify_square(table, "club.sqd", findings=["deal"])
 
 
+@cheat("mixes in a value of his choice from the start")
+def chosen_value(table):
+    tournament(table.box, value="4711")
+    certify()
+    assert "with the value 4711 (Lottery of 1 May)" in verify_square(table, "club.sqd").out
+
+
 @cheat("claims afterwards that other boards or sessions were meant")
 def other_boards(table):
     tournament(table.box)
@@ -183,6 +190,27 @@ def other_boards(table):
         table.box.write("club.sqd", text.replace(old, new).replace("SN 2:1-2:rr:", "SN 2:1-2:rr#:"))
         verify_square(table, "club.sqd", findings=["deals"], status=2).expect(2, "differ: (phases|name)")
     said[table.row].discard("deals")
+
+
+def another_set(table):
+    """Another set than the keys make is published, dealt and certified."""
+    tournament(table.box)
+    made = lie_of("rr.pbn")
+    table.box.write("rr.pbn", pbn_file({n: pbn_of(table.deal("rr", n)) for n in made}))
+    certify()
+
+
+@cheat("hands out another set than the keys make, and has it dealt")
+def other_set(table):
+    another_set(table)
+    verify_square(table, "club.sqd", "rr.pbn", findings=["deals"], status=2).expect(2, "rr: board 1 is not what")
+    said[table.row].discard("deals")
+
+
+@cheat("the same, and publishes neither .sqd nor .sqk")
+def other_set_alone(table):
+    another_set(table)
+    assert "whether the committed keys make them was not compared" in verify_square(table, "rr.pbn").out
 
 
 @cheat("signs two manifests and shows the preferred one")
@@ -375,6 +403,15 @@ def further_void(table):
 def further_void_unsigned(table):
     table.enrolled().put(1, key=MACHINE).put(1, verdict="void").put(2, key=MACHINE).open().verify(
         findings=["counter-gap"])
+
+
+@cheat("the same, and makes up what the machine signed about it")
+def further_void_made_up(table):
+    statement, signature = attest(MACHINE, sha256("nonce"), 102, 102)
+    for made_up in ((statement, OTHER.sign(b"dealing machine attestation\n" + statement)), (statement, bytes(64)),
+                    attest(MACHINE, sha256("nonce"), 102, 102, version=0x200)):
+        table.enrolled().put(1, key=MACHINE).put(1, verdict="void", key=MACHINE, attested=made_up).put(
+            2, key=MACHINE).open().verify(findings=["counter-gap"])
 
 
 @cheat("leaves out, adds or moves a certificate")

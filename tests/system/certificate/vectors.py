@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from writer import (Chain, Key, attest, blake2b, deal_of, exchanged, machine_line, manifest_body, pbn_file, pbn_of,
+from writer import (Chain, Key, attest, blake2b, deal_of, deal_read, exchanged, machine_line, manifest_body, pbn_file, pbn_of,
                     plan_block, sha256, sign_text)
 
 ORGANISER, PC, OTHER_PC, MACHINE, OTHER, EMULATOR = (
@@ -350,6 +350,13 @@ def words():
     unset = statement[:6] + b"\0" + statement[7:]
     second("word-differs-no-plan", "a plan digest without its bit", ["word-differs"],
            attested=(unset, MACHINE.sign(b"dealing machine attestation\n" + unset)), nonce=nonce)
+    # without the deal, or with another one, nothing is compared
+    for what, how in (("differs", {"key_id": bytes(8)}), ("unclear", {"version": 0x200})):
+        signed = attest(MACHINE, nonce, 102, 102, block, b"events", **how)
+        enrolled().put(1, key=MACHINE).put(2, key=MACHINE, attested=signed, nonce=nonce).vector(
+            "not-open-" + what, "a statement that %s, in a file that is not open" % what, ["not-open"])
+        second("deal-" + what, "another deal, and a statement that %s" % what, ["deal"], attested=signed, nonce=nonce,
+               deal=exchanged(deal("rr", 2)))
     # the attestation of the first board, for the second
     case = enrolled().put(1, key=MACHINE)
     line = dict(re.findall(r"^(statement|attestation|nonce) (.*)$", case.chain.texts[0], re.M))
@@ -384,6 +391,10 @@ def words():
     Case(machines=[machine_line(NAME, MACHINE), machine_line("emulator", EMULATOR, "emulator")]).put(
         1, key=MACHINE).put(2, key=EMULATOR).open().vector(
             "rehearsal-key", "the key of an emulator, under the name of a machine", ["rehearsal"], proven=1)
+    Case(machines=[machine_line("DB-0043", MACHINE)]).put(1, machine="DB-0043", key=MACHINE).put(
+        2, by="emulator").open().vector(
+            "rehearsal-machine-unlisted", "an emulator under the name of a machine that is not listed",
+            ["machine", "rehearsal"], proven=1)
     Case(machines=[machine_line(NAME, None, "emulator")]).put(1).put(2).open().vector(
         "rehearsal-machine", "a machine that is listed as an emulator", ["rehearsal"])
     Case().put(1).put(2, key=OTHER, emulated=True).open().vector(
@@ -441,6 +452,129 @@ def numbers():
     Case().put(1, key=OTHER).put(2, key=OTHER, counter=104).open().vector(
         "counter-gap-self-declared", "a self-declared key signed a deal that has no certificate", ["counter-gap"],
         proven=2)
+
+    # what fills the place of a counter must be the machine's own, also in a certificate that is void
+    nonce, block = sha256("nonce"), plan_block(deal("rr", 1), "NESW", 1102)
+
+    def between(name, about, findings, signed, nonce=nonce, key=MACHINE, insertion=102, made=enrolled):
+        case = made().put(1, key=MACHINE, insertion=101, counter=101)
+        case.put(1, verdict="void", basis="none", insertion=insertion, key=key, nonce=nonce, attested=signed)
+        case.put(2, key=MACHINE, insertion=103, counter=103).open().vector(name, about, findings, proven=2)
+
+    def signed_as(how, key=MACHINE, counter=102):
+        return attest(key, nonce, counter, 102, block, b"events", **how)
+
+    between("good-void-attested", "a void insertion, which the machine has signed", [], signed_as({}))
+    statement, signature = signed_as({})
+    between("counter-gap-signature", "a statement that the machine has not signed, in a void certificate",
+            ["counter-gap"], (statement, signature[:8] + bytes([signature[8] ^ 1]) + signature[9:]))
+    between("counter-gap-signer", "the same, signed by another key", ["counter-gap"],
+            (statement, OTHER.sign(b"dealing machine attestation\n" + statement)))
+    between("counter-gap-key", "another key, in a void certificate", ["counter-gap"], signed_as({}, OTHER), key=OTHER)
+    for what, about, how in (("magic", "has another magic", {"magic": 0x51584244}),
+                             ("key-id", "has the id of another key", {"key_id": bytes(8)}),
+                             ("version", "is of a later version", {"version": 0x200}),
+                             ("reserved", "has a reserved field that is not zero", {"reserved": 1})):
+        between("counter-gap-" + what, "a statement in a void certificate %s" % about, ["counter-gap"], signed_as(how))
+    for what, place, byte in (("byte", 7, 1), ("flag", 6, 4)):
+        other = statement[:place] + bytes([statement[place] | byte]) + statement[place + 1:]
+        between("counter-gap-" + what, "a statement in a void certificate has an unknown %s" % what, ["counter-gap"],
+                (other, MACHINE.sign(b"dealing machine attestation\n" + other)))
+    between("counter-gap-replayed", "a void certificate has the statement of the board before",
+            ["counter-gap", "counter-twice"],
+            attest(MACHINE, sha256("nonce %s 101" % NAME), 101, 101, plan_block(deal("rr", 1), "NESW", 1101),
+                   b"events"), nonce=sha256("nonce %s 101" % NAME))
+    between("counter-gap-self-declared-signature", "the same as counter-gap-signature, and no machine is enrolled",
+            ["counter-gap"], (statement, signature[:8] + bytes([signature[8] ^ 1]) + signature[9:]), made=Case)
+
+
+# -- where the deals come from --------------------------------------------------------------------------
+
+# keys, and the deals that they make with the value 441235
+KEYS = ("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567",
+        "zyxwvutsrqponmlkjihgfedcbaZYXWVUTSRQPONMLKJIHGFEDCBA98765432")
+MADE = {
+    "rr": {1: "N:KJ.987.A6.AQJ965 QT964.K52.742.84 75.AQT64.QJ53.K7 A832.J3.KT98.T32",
+           2: "E:J72.T9763.J862.A A.AQ2.QT93.QJ642 QT953.K5.K74.953 K864.J84.A5.KT87"},
+    "x03": {3: "S:54.J4.Q5.AKQJT96 Q96.7632.T642.72 8732.T5.AJ973.84 AKJT.AKQ98.K8.53",
+            4: "W:Q84.A3.AQT9.J872 AT2.64.K762.K543 KJ653.JT9.83.QT9 97.KQ8752.J54.A6"},
+}
+KEY_FILE = "1,1:%s\r\n2,0:%s\r\n" % KEYS
+SQUARE_PHASES = ("1:1-2:rr:Round robin", "0:3-4:x##:Extra #")
+
+
+def description(value="DV 441235\n", name="Club evening", phases=SQUARE_PHASES, kh=None):
+    return "# Description file\nTN %s\nDI Lottery of 1 May\n%s%sKH %s\n" % (
+        name, value, "".join("SN %s\n" % phase for phase in phases), kh or sha256(KEY_FILE).hex())
+
+
+def made(session, board):
+    return deal_read(MADE[session][board])
+
+
+def made_file(session, **tags):
+    return pbn_file({str(n): pbn_of(made(session, n)) for n in MADE[session]}, **tags)
+
+
+def files():
+    def case(name, about, findings=(), proven=2, deals=made, sessions=("rr",), phases=SQUARE_PHASES, **given):
+        one = Case(phases=phases, kh=sha256(KEY_FILE).hex())
+        for session in sessions:
+            for board in MADE[session]:
+                one.put(board, session, deal=deals(session, board))
+        one.with_deals().open().vector(name, about, findings, status=2 if "deals" in findings else None,
+                                       proven=0 if "deals" in findings else proven,
+                                       files={file.replace("_", "."): text for file, text in given.items()})
+
+    square = {"club_sqd": description(), "club_sqk": KEY_FILE}
+    case("good-keys", "the deals are made of description and keys", **square)
+    case("good-keys-open", "the same, also of a phase without end", proven=4, sessions=("rr", "x03"), **square)
+    case("good-keys-and-file", "the file of a session is what the keys make", **square, rr_pbn=made_file("rr"))
+    case("keys-part", "the file has one board of two, which the keys make", **square, rr_pbn=made_file("rr").split("\n\n", 1)[1],
+         findings=["deals-missing"], proven=1)
+    case("good-keys-changed-by-mail", "mail has changed the line ends of the keys", club_sqd=description(),
+         club_sqk=KEY_FILE.replace("\r\n", " \n") + "\n")
+    case("good-keys-open-boards", "the boards were left open: those of the file, which the keys make",
+         phases=("1:?:rr:Round robin", SQUARE_PHASES[1]), club_sqk=KEY_FILE, rr_pbn=made_file("rr"),
+         club_sqd=description(phases=("1:?:rr:Round robin", SQUARE_PHASES[1])))
+    case("keys-open-boards", "the same, with other deals in file and boards", ["deals"], deals=deal,
+         phases=("1:?:rr:Round robin", SQUARE_PHASES[1]), club_sqk=KEY_FILE,
+         rr_pbn=pbn_file({str(n): pbn_of(deal("rr", n)) for n in (1, 2)}),
+         club_sqd=description(phases=("1:?:rr:Round robin", SQUARE_PHASES[1])))
+    case("keys-deals-other", "other deals than the keys make, in file and boards", ["deals"], deals=deal, **square,
+         rr_pbn=pbn_file({str(n): pbn_of(deal("rr", n)) for n in (1, 2)}))
+    case("keys-dealt-other", "the boards have other deals than the keys make", ["deal"], 0, deals=deal, **square)
+    case("keys-value-other", "another delayed value", ["deal"], 0, club_sqd=description("DV 441236\n"), club_sqk=KEY_FILE)
+    case("keys-value-missing", "the delayed value is missing", ["deals"], club_sqd=description(""), club_sqk=KEY_FILE)
+    case("keys-value-twice", "two delayed values", ["deals"], club_sqd=description("DV 441235\nDV 441236\n"),
+         club_sqk=KEY_FILE)
+    case("keys-other", "a key is another", ["deals"], club_sqd=description(), club_sqk=KEY_FILE.replace("01234567", "01234568"))
+    case("keys-description-other", "the description is another: its name", ["deals"], club_sqd=description(name="Club"),
+         club_sqk=KEY_FILE)
+    case("keys-description-hash", "the description is another: its hash of the keys", ["deals"],
+         club_sqd=description(kh=sha256("x").hex()), club_sqk=KEY_FILE)
+    case("keys-description-phases", "the description is another: its boards", ["deals"],
+         club_sqd=description(phases=("1:1-3:rr:Round robin", SQUARE_PHASES[1])), club_sqk=KEY_FILE)
+    case("keys-without-description", "keys without their description", ["deals"], club_sqk=KEY_FILE)
+    case("description-without-keys", "a description without its keys", ["deals"], club_sqd=description())
+    case("good-file", "the deals are in a file of PBN", rr_pbn=made_file("rr"))
+    case("good-file-ten", "the same; tens are written 10", rr_pbn=made_file("rr").replace("T", "10").replace("10V", "TV"))
+    case("good-file-unknown", "the same; dealer and vulnerability are not known", rr_pbn=made_file("rr", dealer="?",
+                                                                                                   vulnerable="?"))
+    case("file-dealer", "the dealer of a board is not that of its number", ["deals"], rr_pbn=made_file("rr", dealer="N"))
+    case("file-dealer-none", "the dealer is no seat", ["deals"], rr_pbn=made_file("rr", dealer="X"))
+    case("file-vulnerable", "the vulnerability of a board is not that of its number", ["deals"],
+         rr_pbn=made_file("rr", vulnerable="NS"))
+    case("file-vulnerable-none", "the vulnerability is none of the words", ["deals"],
+         rr_pbn=made_file("rr", vulnerable="Some"))
+    case("file-session-unknown", "deals of a session that the manifest does not have", ["deals"], rr_pbn=made_file("rr"),
+         friday_pbn=made_file("rr"))
+    case("file-session-twice", "two files of one session", ["deals"], rr_pbn=made_file("rr"), rr_again_pbn=made_file("rr"))
+    case("file-board-too-large", "a board has a number above 9999", ["deals"],
+         rr_pbn=made_file("rr") + pbn_file({"10000": pbn_of(deal("rr", 1))}))
+    case("no-deals", "no deals at all", ["deals-missing"], 0)
+    case("no-deals-open-boards", "no deals, and the boards were left open", ["deals-missing"], 0,
+         phases=("1:?:rr:Round robin",))
 
 
 # -- texts that are refused --------------------------------------------------------------------------
@@ -525,7 +659,11 @@ def forms():
             ("copies 1", "copies 65536", "too-many-copies"), (" real ", " true ", "neither-real-nor-emulator"),
             (".000000Z", ".000001Z", "part-of-a-second"), ("2026-11-20", "2026-11-31", "no-such-day"),
             ("T12:", "T24:", "no-such-hour"), ("SN 1:1:rr:", "SN 2:1:rr:", "one-name-for-two-sessions"),
-            ("SN 1:1:rr:", "SN 1:2-1:rr:", "no-range"), ("SN 1:1:rr:", "SN 1:1:r.r:", "no-file-name"),
+            ("SN 1:1:rr:", "SN 1:2-1:rr:", "no-range"), ("SN 1:1:rr:", "SN 1:65536x65536:rr:", "boards-too-many"),
+            ("TN Club", "TN \tClub", "name-after-tab"), ("TN Club", "TN Cl\x7fub", "name-with-control-character"),
+            ("DI Lot", "DI Lo\x1bt", "information-with-control-character"),
+            (":Round", ":Ro\tund", "description-with-control-character"),
+            ("KH 18", "KH 18\0", "zero-byte"), ("SN 1:1:rr:", "SN 1:1:r.r:", "no-file-name"),
             ("SN 1:1:rr:", "SN 01:1:rr:", "sessions-leading-zero"), ("SN 1:1:rr:", "SN 1:0:rr:", "board-0"),
             ("\nTN ", "\n# x\nTN ", "comment"), ("\nKH ", "\nDV 7\nKH ", "delayed-value"), ("\n", "\r\n", "cr")):
         swap(promise, old, new, "manifest", what, manifest_with)
@@ -704,7 +842,7 @@ def chains():
 
 
 def everything():
-    for part in (good, incomplete, keys, cards, words, numbers, forms, signatures, chains):
+    for part in (good, incomplete, keys, cards, words, numbers, files, forms, signatures, chains):
         part()
     seen = set()
     for vector in vectors:
@@ -733,9 +871,10 @@ def verify(dealbox, vector, folder):
     operands = [put("manifest", vector["manifest"])]
     operands += [put("certificates-%d" % n, text) for n, text in enumerate(vector["certificates"])]
     operands += [put(session + ".pbn", pbn_file(boards)) for session, boards in vector["deals"].items()]
+    operands += [put(name, text) for name, text in vector.get("files", {}).items()]
     done = subprocess.run([dealbox, "certificate", "verify", "--json", *options, *operands], check=False,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    objects = [json.loads(line) for line in done.stdout.splitlines()]
+    objects = [json.loads(line) for line in done.stdout.split("\n") if line]
     findings = sorted({one["finding"] for one in objects if "finding" in one})
     return done.returncode, findings, objects[0].get("proven", 0) if objects else None
 

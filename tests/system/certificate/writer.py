@@ -91,14 +91,24 @@ def pbn_of(deal):
     return "N:" + " ".join(hands)
 
 
-def pbn_file(boards):
-    """A file of PBN, of boards as vectors have them: number -> "N:..."."""
+def deal_read(pbn):
+    """The deal of PBN."""
+    deal = [0] * 52
+    for turn, hand in enumerate(pbn[2:].split()):
+        for suit, ranks in enumerate(hand.split(".")):
+            for rank in ranks:
+                deal[13 * suit + RANKS.index(rank)] = (SEATS.index(pbn[0]) + turn) % 4
+    return deal
+
+
+def pbn_file(boards, dealer=None, vulnerable=None):
+    """A file of PBN, of boards as vectors have them: number -> "N:...". Law 2 gives what is None."""
     text = ""
     for number, deal in sorted(boards.items(), key=lambda board: int(board[0])):
         n = int(number)
         text += ('[Event ""]\n[Site ""]\n[Date ""]\n[Board "%d"]\n[West ""]\n[North ""]\n[East ""]\n[South ""]\n'
                  '[Dealer "%s"]\n[Vulnerable "%s"]\n[Deal "%s"]\n[Scoring ""]\n[Declarer ""]\n[Contract ""]\n'
-                 '[Result ""]\n\n' % (n, SEATS[(n - 1) % 4], VULNERABLE[(n - 1) % 16], deal))
+                 '[Result ""]\n\n' % (n, dealer or SEATS[(n - 1) % 4], vulnerable or VULNERABLE[(n - 1) % 16], deal))
     return text
 
 

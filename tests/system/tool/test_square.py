@@ -395,6 +395,29 @@ def as_of_a_machine(folder):
 
 
 @test
+def a_rehearsal_is_on_record(box):
+    """Dealt with an emulator that signs nothing, and certified later: tests/system/daemon does so without it."""
+    box.dealbox("square", "new", "club", "--title", "Club evening", "--info", "Lottery of 1 May",
+                "--phase", "1:1-2:rr#:Round #").expect(0)
+    key = box.dealbox("certificate", "new-key", "organiser").expect(0).out.split()[-1]
+    pc = box.dealbox("certificate", "begin", "pc").expect(0).out.split()[-1]
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser", "--copies", "1", "--pc", pc).expect(0)
+    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0)
+    box.dealbox("square", "value", "club", "7").expect(0)
+    box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
+    machine = box.machine("--capabilities", "by-card,exit-sensors,board-lock")
+    box.deal("-m", machine.uri, "rr1.pbn").expect(0, "2 of 2")
+    insertions = [record["number"] for record in box.records("insertion")]
+    assert [record["of"] for record in box.records("emulation")] == insertions and len(insertions) == 2
+    box.deal("-m", machine.uri, "--resume", "--certify", "pc", "rr1.pbn").expect(0)
+    text = content("pc/certificates").decode()
+    assert text.count("\nby emulator\n") == 2 and text.count("\nstatement -\n") == 2, text
+    box.dealbox("certificate", "open", "pc").expect(0)
+    box.dealbox("certificate", "verify", "--signer", key, "club.manifest", "pc/certificates", "club.sqd").expect(
+        1, "^REHEARSAL: a program played the machine", r"\[rehearsal\] rr1 board 1 copy 1")
+
+
+@test
 def certificates_prove_what_lies_in_the_boards(box):
     key, machine = certified(box)
     file = "pc/certificates"

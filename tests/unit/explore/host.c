@@ -172,6 +172,7 @@ int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insert
 ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
 				    size_t max);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
+const char *__wrap_dealbox_machine_uri(const struct dealbox_machine *m);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms);
 
 int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_status *out)
@@ -316,6 +317,13 @@ const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_ma
 	return &no_words;
 }
 
+/* Of the emulator, so that what is recorded for it is recorded here, too. */
+const char *__wrap_dealbox_machine_uri(const struct dealbox_machine *m)
+{
+	(void)m;
+	return "emu:world";
+}
+
 /* Events in flight arrive while a status waits for them, or later. */
 int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 {
@@ -339,6 +347,7 @@ int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
 int __wrap_dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
 					  const struct dealbox_ledger_attestation *attestation);
+int __wrap_dealbox_ledger_add_emulation(struct dealbox_ledger *l, uint64_t insertion);
 int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 			       struct dealbox_ledger_insertion *last);
 int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l,
@@ -432,6 +441,13 @@ int __wrap_dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t ins
 	(void)l;
 	(void)insertion;
 	(void)attestation;
+	return 0;
+}
+
+int __wrap_dealbox_ledger_add_emulation(struct dealbox_ledger *l, uint64_t insertion)
+{
+	(void)l;
+	(void)insertion;
 	return 0;
 }
 

@@ -258,6 +258,8 @@ static void sentence_say(const struct call *call, const char *sentence, enum sta
 	json_add_number(object, "promised", (int64_t)call->proof.promised);
 	json_add_number(object, "proven", (int64_t)call->proof.proven);
 	json_add_number(object, "proven_by_machine", (int64_t)call->proof.by_machine);
+	if (call->proof.value)
+		json_add_text(object, "value", call->proof.value);
 	json_say(object);
 }
 
@@ -375,11 +377,16 @@ static bool is_certificates(const struct blob *blob)
 	       !strncmp(blob->data, words[1], strlen(words[1]));
 }
 
+static bool has_suffix(const char *path, const char *suffix)
+{
+	const size_t length = strlen(path), end = strlen(suffix);
+
+	return length > end && !strcmp(path + length - end, suffix);
+}
+
 static bool is_description(const char *path)
 {
-	const size_t length = strlen(path);
-
-	return length > 4 && !strcmp(path + length - 4, ".sqd");
+	return has_suffix(path, ".sqd");
 }
 
 /* Read the files of certificates, and mark the other operands as deals. */
@@ -429,7 +436,7 @@ static bool session_read(struct call *call, char *path)
 		complain("give each session once", "%s: the deals of this session were given already", path);
 		return false;
 	}
-	if (!session && !proof_add_session(&call->proof, file)) {
+	if (session ? !session->promised && !session->reserve : !proof_add_session(&call->proof, file)) {
 		complain("name the files as they were published: `dealbox square show` has the prefixes",
 			 "%s: no session of the tournament has this name", path);
 		return false;
@@ -438,21 +445,93 @@ static bool session_read(struct call *call, char *path)
 	return set_to_deal_read(&path, 1, false, "it was not compared", &session->set) == STATUS_DONE;
 }
 
+/* The keys are read with their description, which need not be named first. */
+static bool operand_read(struct call *call, char *path)
+{
+	if (is_description(path))
+		return description_read(call, path);
+	return has_suffix(path, ".sqk") || session_read(call, path);
+}
+
+/* Boards that were left open are those of the file: its keys make them one after the other. */
+static void session_boards(const struct proof_session *session, struct dealbox_square_session *square)
+{
+	struct dealbox_board board;
+
+	*square = session->square;
+	if (!session->any_board)
+		return;
+	square->low = UINT32_MAX;
+	square->high = 0;
+	for (size_t i = 0; !dealbox_set_get(session->set, i, &board); i++) {
+		if (board.number < square->low)
+			square->low = board.number;
+		if (board.number > square->high)
+			square->high = board.number;
+	}
+	dealbox_deal_wipe(&board.deal);
+}
+
+/* Compare the deals of a file with those that the keys make. Returns false after reporting a difference. */
+static bool session_compare(const struct proof_session *session, const struct dealbox_set *made)
+{
+	struct dealbox_board want, given = DEALBOX_BOARD_INIT;
+	bool same = true;
+	int at;
+
+	for (size_t i = 0; same && !dealbox_set_get(made, i, &want); i++) {
+		at = dealbox_set_find(session->set, want.number);
+		same = at < 0 || dealbox_set_get(session->set, (size_t)at, &given) ||
+		       !memcmp(&want.deal, &given.deal, sizeof(want.deal));
+		if (!same)
+			complain("get the file from the organiser again; without it, the deals are made of the keys",
+				 "%s: board %u is not what the promised keys make", session->name, want.number);
+	}
+	dealbox_deal_wipe(&want.deal);
+	dealbox_deal_wipe(&given.deal);
+	return same;
+}
+
+/* Make the deals of a session of the keys; or compare the given ones with them. */
+static bool session_derive(struct call *call, struct proof_session *session)
+{
+	struct dealbox_square_session square;
+	struct dealbox_set *made;
+	bool same;
+
+	if (!session->promised || (session->any_board && !session->set))
+		return true;
+	session_boards(session, &square);
+	made = tournament_deal(&call->tournament, &square);
+	if (!made || !session->set) {
+		session->set = session->set ? session->set : made;
+		return made;
+	}
+	same = session_compare(session, made);
+	dealbox_set_free(made);
+	return same;
+}
+
 /* The published deals: files of sessions, or the description and keys that they came from */
 static enum status deals_read(struct call *call, char **deals, int count)
 {
-	for (int i = 0; i < count; i++)
-		if (is_description(deals[i]) ? !description_read(call, deals[i]) : !session_read(call, deals[i]))
-			return refuse(call, "deals", deals[i]);
-	for (size_t i = 0; call->tournament.square && i < call->proof.session_count; i++) {
-		struct proof_session *session = &call->proof.sessions[i];
+	const char *keys = NULL;
 
-		if (session->set || !session->promised || session->any_board)
-			continue;
-		session->set = tournament_deal(&call->tournament, &session->square);
-		if (!session->set)
-			return refuse(call, "deals", call->tournament.sqd);
+	for (int i = 0; i < count; i++) {
+		if (has_suffix(deals[i], ".sqk"))
+			keys = deals[i];
+		if (!operand_read(call, deals[i]))
+			return refuse(call, "deals", deals[i]);
 	}
+	if (keys && !call->tournament.square) {
+		complain("give the .sqd too", "%s: keys without their description", keys);
+		return refuse(call, "deals", keys);
+	}
+	for (size_t i = 0; call->tournament.square && i < call->proof.session_count; i++)
+		if (!session_derive(call, &call->proof.sessions[i]))
+			return refuse(call, "deals", call->tournament.sqd);
+	if (call->tournament.square)
+		call->proof.value = dealbox_square_value(call->tournament.square);
 	return STATUS_DONE;
 }
 
@@ -644,7 +723,7 @@ static const struct action_row actions[] = {
 	{ "machine", 1, 1, "no operand", machine_run },
 	{ "hand", 4, 5, "a folder, a file of deals, a board, and its copy if it is not 1", hand_run },
 	{ "open", 2, 2, "a folder", open_run },
-	{ "verify", 4, INT32_MAX, "a manifest, certificates and deals", verify_run },
+	{ "verify", 3, INT32_MAX, "a manifest, certificates and deals", verify_run },
 	{ NULL }
 };
 
@@ -779,7 +858,7 @@ const struct command cmd_certificate = {
 		 "FILE BOARD [COPY]: add one for a board that people have dealt. open FOLDER: after\n"
 		 "play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
 		 "DEALS...: report for each board whether its cards are the deal that was committed\n"
-		 "to, and what is missing; DEALS are files of sessions, or the .sqd with its .sqk.\n"
+		 "to, and what is missing; DEALS are the .sqd with its .sqk, or files of sessions.\n"
 		 "The exit status is 0 only if every board and copy that was promised is proven.\n"
 		 "With the traces of `dealbox deal --record` or `dealbox ledger traces`, each\n"
 		 "verdict is checked again.\n"

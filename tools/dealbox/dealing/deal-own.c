@@ -192,7 +192,7 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	struct dealbox_trace *trace;
 	struct dealbox_deal deal;
 	bool complete, good;
-	int counts;
+	int counts, emulated;
 
 	/* of what was cut short, too: verifiers look for gaps between the insertions */
 	if (!insertion->outcome || insertion->outcome == DEALBOX_LEDGER_CAPTURED)
@@ -202,7 +202,10 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	if (counts < 0)
 		return own_refused(d->own.reader), counts;
 	certificate.exact = counts;
-	certificate.by = is_emulator(&d->front) ? DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
+	emulated = dealbox_ledger_emulated(d->own.reader, insertion->id);
+	if (emulated < 0)
+		return own_refused(d->own.reader), emulated;
+	certificate.by = emulated || is_emulator(&d->front) ? DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
 	certificate.number = insertion->plan;
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);

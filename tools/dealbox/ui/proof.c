@@ -295,7 +295,7 @@ static void check_sessions(struct proof *proof)
 					session->square.high = board.number;
 				boards++;
 			}
-		} else {
+		} else if (!session->any_board) {
 			boards = (uint64_t)session->square.high - session->square.low + 1;
 			for (uint32_t n = session->square.low; whole && n <= session->square.high; n++)
 				whole = dealbox_set_find(session->set, n) >= 0;
@@ -403,7 +403,8 @@ static void check_copy(struct proof *proof, struct proof_certificate **sorted, s
 	const struct proof_session *session = sorted[0]->session;
 	const struct dealbox_certificate *c = sorted[0]->c;
 	const struct proof_certificate *first = NULL;
-	bool there = has_board(session, c->board);
+	/* nobody can tell the boards of a session that were left open, and whose deals were not given */
+	bool there = has_board(session, c->board) || (session->any_board && !session->set);
 
 	if (!session->promised)
 		return;
@@ -440,7 +441,7 @@ static void check_missing(struct proof *proof, struct proof_certificate **sorted
 		size_t i = 0;
 
 		/* one sentence is enough for a session without any */
-		if (!session->promised || !session->certificates)
+		if (!session->promised || !session->certificates || (session->any_board && !session->set))
 			continue;
 		while (i < count && sorted[i]->session != session)
 			i++;
@@ -584,6 +585,21 @@ static int by_counter(const void *a, const void *b)
 	return order ? order : COMPARE(one->p->place, other->p->place);
 }
 
+/*
+ * Counters are of statements that can be read and that their key has signed. Whoever could fill the
+ * place of another with a statement of his own making, in a void certificate, could hide a board.
+ */
+static bool counter_read(const struct dealbox_certificate *c, uint32_t *counter)
+{
+	struct dealbox_statement statement;
+
+	if (!c->attested || dealbox_attestation_read(&c->attestation, &statement) ||
+	    !dealbox_attestation_signed(&c->attestation, c->key))
+		return false;
+	*counter = statement.counter;
+	return true;
+}
+
 static void check_counters(struct proof *proof)
 {
 	struct signing *list = calloc(proof->certificate_count + 1, sizeof(*list));
@@ -594,11 +610,10 @@ static void check_counters(struct proof *proof)
 		return;
 	}
 	for (size_t i = 0; i < proof->certificate_count; i++) {
-		struct dealbox_statement statement;
+		uint32_t counter;
 
-		if (proof->certificates[i].c->attested &&
-		    !dealbox_attestation_read(&proof->certificates[i].c->attestation, &statement))
-			list[count++] = (struct signing){ &proof->certificates[i], statement.counter };
+		if (counter_read(proof->certificates[i].c, &counter))
+			list[count++] = (struct signing){ &proof->certificates[i], counter };
 	}
 	qsort(list, count, sizeof(*list), by_counter);
 	for (size_t i = 0; i < count; i++) {
@@ -768,6 +783,10 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 	const struct dealbox_promised_machine *machine = machine_find(promise, p->c->machine);
 	const struct dealbox_certificate *c = p->c;
 
+	if (p->counts && c->by != DEALBOX_BY_HAND && promise && promise->machine_count && !machine) {
+		p->bad = true;
+		proof_find(proof, FINDING_MACHINE, c, "the manifest lists the machines, and not this one");
+	}
 	if (!p->counts) {
 		/* a program that has played the machine once may have done so again */
 		if (c->by == DEALBOX_BY_HAND || !is_emulated(promise, c, machine))
@@ -784,12 +803,6 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 		p->bad = true;
 		proof->rehearsal = true;
 		proof_find(proof, FINDING_REHEARSAL, c, "a program has played the machine: no card was dealt");
-	} else if (promise && promise->machine_count && !machine) {
-		p->bad = true;
-		proof_find(proof, FINDING_MACHINE, c, "the manifest lists the machines, and not this one");
-		if (c->attested && deal)
-			word_compare(proof, p, c->key, deal);
-		p->word = WORD_PC;
 	} else if (!machine || !machine->keyed) {
 		/* a self-declared key adds nothing to the PC's word */
 		if (c->attested && deal)
@@ -881,13 +894,26 @@ static const char *whose_word(const struct proof *proof)
 				   "by the PC's word only: the machine signed nothing that was enrolled";
 }
 
+/* What the boards were compared with. Nobody but a reader can compare the value with its source. */
+static char *which_deals(const struct proof *proof)
+{
+	char *text;
+
+	if (!proof->value)
+		return strdup("the deals that were given (whether the committed keys make them was not compared)");
+	return asprintf(&text, "the deals that the committed keys make with the value %s (%s)", proof->value,
+			dealbox_square_info(dealbox_manifest_square(proof->manifest))) < 0 ? NULL : text;
+}
+
 char *proof_sentence(const struct proof *proof)
 {
 	const unsigned long long promised = proof->promised, proven = proof->proven;
 	const char *counted = proof->counted ? ", if the decks lay as the plan says (cards were counted)" : "";
-	char *text;
-	int length;
+	char *deals = which_deals(proof), *text;
+	int length = -1;
 
+	if (!deals)
+		return NULL;
 	if (proof->rehearsal)
 		length = asprintf(&text, "REHEARSAL: a program played the machine, so no card was dealt, and these "
 				  "certificates prove nothing about any board (%llu of %llu promised are proven)", proven,
@@ -897,11 +923,12 @@ char *proof_sentence(const struct proof *proof)
 				  "counted", promised);
 	else if (proof->finding_count)
 		length = asprintf(&text, "NOT ALL IS PROVEN: %llu of %llu boards that were promised, all copies counted, "
-				  "are the deals that were committed to, %s%s; the findings say what is not proven", proven,
-				  promised, whose_word(proof), counted);
+				  "are %s, %s%s; the findings say what is not proven", proven, promised, deals,
+				  whose_word(proof), counted);
 	else
-		length = asprintf(&text, "PROVEN: all %llu boards that were promised, all copies counted, are the deals "
-				  "that were committed to, %s%s", proven, whose_word(proof), counted);
+		length = asprintf(&text, "PROVEN: all %llu boards that were promised, all copies counted, are %s, %s%s",
+				  promised, deals, whose_word(proof), counted);
+	free(deals);
 	return length < 0 ? NULL : text;
 }
 

@@ -116,6 +116,7 @@ struct proof {
 	bool traces_given;
 	struct proof_trace *traces;
 	size_t trace_count;
+	const char *value;		/* the deals are made of the promised keys, with it; NULL: not compared */
 
 	/* the result */
 	struct proof_session *sessions;	/* sorted by name */
