@@ -75,6 +75,8 @@ def test_an_older_ledger_is_refused_until_the_director_accepts_it(w):
     deal_some(w, path, 2)
     assert w.dealbox_ledger('verify').returncode == 0
     w.object(path, 'Job').Cancel()
+    # the verdict on the board that was being dealt, after which the WAL is written into the file
+    wait('the machine to rest', lambda: states(w) == {'no-work'})
 
 
 def login():
