@@ -12,7 +12,7 @@ int main(void)
 	const struct ledger_column *column;
 	const struct ledger_table *table;
 
-	puts("<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->\n"
+	puts("<!-- SPDX-License-" "Identifier: CC-BY-SA-4.0 -->\n"
 	     "# Records of the ledger\n"
 	     "The records of the [ledger](ledger.md), and their columns. `dealbox ledger export` writes each\n"
 	     "record as one line of JSON, in which every key below stands. Each line also has `number`, the\n"

@@ -23,7 +23,7 @@ int main(void)
 	char text[1024], *at;
 	unsigned int n;
 
-	puts("<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->\n"
+	puts("<!-- SPDX-License-" "Identifier: CC-BY-SA-4.0 -->\n"
 	     "# Operator states\n"
 	     "What `State` on the bus can be ([daemon.md](daemon.md)), and what `Instruction` says then.\n"
 	     "E1 to E17 are rows of the field's list of errors. N stands for the number of a board or a\n"
