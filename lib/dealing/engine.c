@@ -1165,7 +1165,7 @@ void engine_facts(const struct engine *d, struct dealbox_operator_facts *facts)
 		.board = d->copy.board, .copy = d->copy.copy,
 		.there = d->number != d->copy.board ? d->number : 0,
 		.card = d->stop_card, .cards = d->cards, .place = d->stop_place, .code = d->stop_code,
-		.shuffled = d->shuffled,
+		.shuffled = d->shuffled, .by_hand = d->by_hand,
 	};
 	if (d->shuffled)
 		facts->board = facts->copy = facts->there = 0;

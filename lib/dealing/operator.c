@@ -17,10 +17,13 @@ struct state {
 	const char *says;
 	const char *behind;
 	const char *shuffled;		/* instead of says, for a shuffled pack; NULL = says */
+	const char *by_hand;		/* instead of says and behind, where a person deals; NULL = both */
 };
 
 #define VOID_BOARD	N_("The board is void: take it out, empty it, put all cards back into the hopper, and " \
 			   "put the board in again.")
+#define VOID_BY_HAND	N_("The board is void: take it out, empty it, put its cards back into the pack, and put " \
+			   "the board in again.")
 #define VOID_SHUFFLED	N_("The board is void: take it out and empty it.")
 
 static const struct state states[DEALBOX_OPERATOR_STATES] = {
@@ -96,10 +99,13 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 
 	[DEALBOX_OPERATOR_DECK_SHORT] = { "deck-short", "E5", DEALBOX_WAY_REMOVE, true,
 		N_("The hopper is empty, and cards are missing. They lie in the machine, on the floor or in the "
-		   "last board, or one came unseen with another."), N_("Count the deck.") },
+		   "last board, or one came unseen with another."), N_("Count the deck."),
+		.by_hand = N_("The pack is at its end, and cards are missing. They lie on the table, on the floor or "
+			      "in a board, or two came as one. Count the pack.") },
 	[DEALBOX_OPERATOR_REPEATED] = { "card-repeated", "E3 E4", DEALBOX_WAY_REMOVE, true,
 		N_("The same card came twice: two are in the deck, or one of them was misread, oftener the "
-		   "earlier."), N_("Turn the deck round before you put it in.") },
+		   "earlier."), N_("Turn the deck round before you put it in."),
+		.by_hand = N_("The same card came twice: two are in the pack, or one of them was named wrongly.") },
 	[DEALBOX_OPERATOR_DECK_WRONG] = { "deck-wrong", "E5 E6", DEALBOX_WAY_REMOVE, true,
 		N_("The stop card came too early or too late: a card is missing, or one too many was in the deck "
 		   "before."), N_("Count both decks.") },
@@ -171,7 +177,8 @@ static const struct {
 	  N_("This was at card {card} of {cards}.") },
 	{ DEALBOX_OPERATOR_UNREADABLE, DEALBOX_OPERATOR_HARDWARE, CARD_ALONE, N_("This was at card {card}.") },
 	{ DEALBOX_OPERATOR_REPEATED, DEALBOX_OPERATOR_REPEATED, CELL,
-	  N_("The earlier one lies in the pocket of {seat}, number {depth} from the top.") },
+	  N_("Before you empty the board, look at the two cards: the earlier one lies in the pocket of {seat}, "
+	     "number {depth} from the top.") },
 	{ DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_JAM, PLACE, N_("It is stuck {place}.") },
 	{ DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_JAM, CODE, N_("The machine gives code {code}.") },
 	{ DEALBOX_OPERATOR_HARDWARE, DEALBOX_OPERATOR_HARDWARE, CODE, N_("The machine gives code {code}.") },
@@ -262,18 +269,20 @@ size_t dealbox_operator_text(enum dealbox_operator_state state,
 {
 	struct told told = { facts, language };
 	struct sentence sentence;
+	const char *by_hand;
 	size_t n;
 
 	sentence_begin(&sentence, text, size);
 	if ((unsigned int)state >= DEALBOX_OPERATOR_STATES)
 		return 0;
-	say(&sentence, &told, facts->shuffled && states[state].shuffled ? states[state].shuffled :
-	    states[state].says);
+	by_hand = facts->by_hand ? states[state].by_hand : NULL;
+	say(&sentence, &told, by_hand ? by_hand :
+	    facts->shuffled && states[state].shuffled ? states[state].shuffled : states[state].says);
 	for (n = 0; n < sizeof(details) / sizeof(details[0]); n++)
 		if (state >= details[n].first && state <= details[n].last && !(details[n].needs & ~known(facts)))
 			say(&sentence, &told, details[n].text);
 	if (states[state].empties)
-		say(&sentence, &told, facts->shuffled ? VOID_SHUFFLED : VOID_BOARD);
-	say(&sentence, &told, states[state].behind);
+		say(&sentence, &told, facts->shuffled ? VOID_SHUFFLED : facts->by_hand ? VOID_BY_HAND : VOID_BOARD);
+	say(&sentence, &told, by_hand ? NULL : states[state].behind);
 	return sentence.length;
 }

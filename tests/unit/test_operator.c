@@ -62,9 +62,10 @@ static void test_states(void **state)
 static void test_languages(void **state)
 {
 	static const struct dealbox_operator_facts none, all[] = {
-		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, 0, 1, 90, { 0 } },
-		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, 0, 3, 50, { 0 } },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 4, 0, 0, 1, 90 },
+		{ 9999, 9999, 9999, 52, 52, 4, 13, 0, 9999, 0, 3, 50 },
 		{ .shuffled = 1 },
+		{ .by_hand = 1 },
 	};
 	const char *language;
 	char english[2048];
@@ -81,6 +82,9 @@ static void test_languages(void **state)
 			snprintf(english, sizeof(english), "%s", text_of(k, &all[2], "en"));
 			if (n)
 				assert_string_not_equal(text_of(k, &all[2], language), english);
+			snprintf(english, sizeof(english), "%s", text_of(k, &all[3], "en"));
+			if (n)
+				assert_string_not_equal(text_of(k, &all[3], language), english);
 			snprintf(english, sizeof(english), "%s", text_of(k, &all[0], "en"));
 			assert_true(*text_of(k, &none, language));
 			if (n)
@@ -106,7 +110,8 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8, .cards = 52 }, "This was at card 8 of 52.", "void" },
 		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8 }, "This was at card 8.", "52" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2, .depth = 5 },
-		  "The earlier one lies in the pocket of East, number 5 from the top.", "This was" },
+		  "Before you empty the board, look at the two cards: the earlier one lies in the pocket of East, "
+		  "number 5 from the top. The board is void: take it out, empty it,", "This was" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .there = 4 },
@@ -128,6 +133,14 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_HOPPER, { .shuffled = 1 }, "Put in the shuffled pack.", "deck" },
 		{ DEALBOX_OPERATOR_CONFIRM, { .shuffled = 1 }, "If it is empty, and the pack is whole and shuffled", "copy" },
 		{ DEALBOX_OPERATOR_JAM, { .shuffled = 1 }, "The board is void: take it out and empty it.", "again" },
+		/* a person has no hopper, and no deck to turn round */
+		{ DEALBOX_OPERATOR_REPEATED, { .by_hand = 1, .seat = 2, .depth = 5 },
+		  "named wrongly. Before you empty the board, look at the two cards: the earlier one lies in the pocket "
+		  "of East, number 5 from the top. The board is void: take it out, empty it, put its cards back into the "
+		  "pack, and put the board in again.", "deck" },
+		{ DEALBOX_OPERATOR_DECK_SHORT, { .by_hand = 1 }, "The pack is at its end", "hopper" },
+		{ DEALBOX_OPERATOR_ABORTED, { .by_hand = 1 }, "put its cards back into the pack", "hopper" },
+		{ DEALBOX_OPERATOR_DOUBT, { .by_hand = 1 }, "put its cards back into the pack", "hopper" },
 		{ DEALBOX_OPERATOR_CAPTURED, { .shuffled = 1 }, "The board is read.", "void" },
 	};
 	size_t n;

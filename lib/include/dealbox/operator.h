@@ -102,7 +102,8 @@ struct dealbox_operator_facts {
 	uint32_t culprit;	/* card-repeated: 1 = the earlier card was probably misread, 2 = the one at
 				 * the reader, 3 = there is a card of another deck .. */
 	uint32_t chance;	/* .. in so many per cent of such cases, in tens */
-	uint32_t reserved[4];	/* 0 */
+	uint32_t by_hand;	/* 1 = a person deals: there is a pack, and no hopper */
+	uint32_t reserved[3];	/* 0 */
 };
 
 /* Returns the name of a state for programs: "insert-board". NULL beyond the last. Static. */

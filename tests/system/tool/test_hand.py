@@ -152,7 +152,9 @@ def a_card_that_comes_twice_voids_the_board(box):
     person.see("dealt already")
     person.press(name(cards[4]))
     person.see("board 3: void: repeated card at card 41")
-    person.see(r"put the board in again\..* \[Enter\]")
+    person.see(r"The board is void: take it out, empty it, put its cards back into the pack, and put the board in "
+               r"again\. \[Enter\]")
+    assert "hopper" not in person.text and "deck" not in person.text, person.text
     person.press("\n")
     person.see("The board is out")
     person.press("\n")
@@ -180,6 +182,7 @@ def a_pack_that_is_short_voids_the_board(box):
     person.see("Cards are missing")
     person.press("\n")
     person.see("board 3: void: .*at card 52")
+    person.see(r"The pack is at its end.*put its cards back into the pack")
     os.kill(person.pid, signal.SIGINT)
     assert person.end() == 1
     assert box.outcomes() == ["void"]
