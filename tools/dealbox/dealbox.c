@@ -22,6 +22,7 @@ extern const struct command cmd_completion;
 extern const struct command cmd_convert;
 extern const struct command cmd_deal;
 extern const struct command cmd_doctor;
+extern const struct command cmd_event;
 extern const struct command cmd_generate;
 extern const struct command cmd_help;
 extern const struct command cmd_jobs;
@@ -66,6 +67,7 @@ const struct command *const commands[] = {
 	&cmd_convert,
 	&cmd_deal,
 	&cmd_doctor,
+	&cmd_event,
 	&cmd_generate,
 	&cmd_help,
 	&cmd_jobs,

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The connection to the database of an event, by libpq. */
+#include <errno.h>
+#include <libpq-fe.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error-internal.h"
+#include "pool/database.h"
+
+#define COLUMNS_MAX	16
+
+/* What schema.sql and the server refuse, by SQLSTATE or, with two characters, by its class. */
+static const struct {
+	const char *state;
+	int err;
+	const char *next;	/* if the server has no hint */
+} errors[] = {
+	{ "DB001", -EPERM },		/* the PC has not joined */
+	{ "DB002", -ESHUTDOWN },	/* the PC was declared lost */
+	{ "DB003", -ESTALE },		/* the server knows less than the PC */
+	{ "DB004", -ENOTUNIQ },		/* an identity is used twice */
+	{ "DB005", -EEXIST },		/* the deal is of another session */
+	{ "DB006", -EBUSY },		/* the lease has not ended */
+	{ "DB007", -ENOENT },		/* there is no such thing in the event */
+	{ "DB008", -EBADMSG },		/* the board is another deal than the event's */
+	{ "42501", -EACCES, "ask the event's director which role this user needs" },
+	{ "42P06", -EEXIST, "this database has an event; each event needs a database of its own" },
+	{ "3F000", -ENODATA, "`dealbox event init` makes an event in a new database" },
+	{ "42P01", -ENODATA, "`dealbox event init` makes an event in a new database" },
+	{ "23", -EINVAL },
+	{ "22", -EINVAL },
+	{ "08", -ETIMEDOUT },
+	{ "57P", -ETIMEDOUT },
+};
+
+struct connection {
+	PGconn *pg;
+};
+
+/* ---- connecting ----------------------------------------------------------------------------------- */
+
+/* Copies the first line of a message of libpq or the server, without its label and full stop. */
+static void line_copy(char line[256], const char *message)
+{
+	size_t length = strcspn(message, "\n");
+
+	snprintf(line, 256, "%.*s", (int)length, message);
+}
+
+/* What is set whatever the connection string says. */
+static const struct {
+	const char *keyword, *value;
+} fixed[] = {
+	/* of no meaning on a socket of this computer; libpq's default accepts every server */
+	{ "sslmode", "verify-full" },
+	/* would be preferred to TLS */
+	{ "gssencmode", "disable" },
+	{ "client_encoding", "UTF8" },
+	{ "fallback_application_name", "dealbox" },
+	/* a cable that is out is noticed within half a minute, also while an answer is awaited */
+	{ "connect_timeout", "10" },
+	{ "keepalives_idle", "10" },
+	{ "keepalives_interval", "5" },
+	{ "keepalives_count", "3" },
+	{ "tcp_user_timeout", "25000" },
+};
+
+#define FIXED	(sizeof(fixed) / sizeof(fixed[0]))
+
+static int option_check(const PQconninfoOption *option, struct dealbox_error *error)
+{
+	if (!strcmp(option->keyword, "password"))
+		return error_set(error, -EINVAL, 0, "use a password file (~/.pgpass) or a client certificate",
+				 "the address of a database must not have the password: others could read it");
+	if (!strcmp(option->keyword, "sslmode") && strcmp(option->val, "verify-full"))
+		return error_set(error, -EINVAL, 0, "leave sslmode out",
+				 "sslmode must be verify-full: with less, another computer could play the server");
+	return 0;
+}
+
+static PGconn *connect_with(const PQconninfoOption *options, struct dealbox_error *error)
+{
+	const PQconninfoOption *option;
+	const char **keywords, **values;
+	size_t count = 0, n;
+	PGconn *pg = NULL;
+
+	for (option = options; option && option->keyword; option++)
+		count++;
+	keywords = calloc(2 * (count + FIXED + 1), sizeof(*keywords));
+	if (!keywords) {
+		error_fill(error, 0, NULL, "out of memory");
+		return NULL;
+	}
+	values = keywords + count + FIXED + 1;
+	count = 0;
+	for (option = options; option && option->keyword; option++) {
+		if (!option->val)
+			continue;
+		if (option_check(option, error))
+			goto out;
+		keywords[count] = option->keyword;
+		values[count++] = option->val;
+	}
+	/* of two values of a keyword libpq takes the last */
+	for (n = 0; n < FIXED; n++) {
+		keywords[count] = fixed[n].keyword;
+		values[count++] = fixed[n].value;
+	}
+	pg = PQconnectdbParams(keywords, values, 0);
+	if (!pg)
+		error_fill(error, 0, NULL, "out of memory");
+out:
+	free(keywords);
+	return pg;
+}
+
+static void no_notice(void *context, const PGresult *result)
+{
+	(void)context;
+	(void)result;
+}
+
+static struct connection *database_open(const char *conninfo, struct dealbox_error *error)
+{
+	/* the name of a database alone is a connection string without "=" */
+	bool name = *conninfo && !strchr(conninfo, '=') && !strstr(conninfo, "://");
+	PQconninfoOption dbname[] = { { .keyword = "dbname", .val = (char *)conninfo }, { 0 } };
+	PQconninfoOption *options = NULL;
+	struct connection *connection;
+	char *problem = NULL, line[256];
+
+	if (!name) {
+		options = PQconninfoParse(conninfo, &problem);
+		if (!options) {
+			line_copy(line, problem ? problem : "out of memory");
+			error_fill(error, 0, "give a connection string or URI of libpq, or a name", "not the address of a database: %s", line);
+			PQfreemem(problem);
+			return NULL;
+		}
+	}
+	connection = calloc(1, sizeof(*connection));
+	if (connection)
+		connection->pg = connect_with(name ? dbname : options, error);
+	else
+		error_fill(error, 0, NULL, "out of memory");
+	PQconninfoFree(options);
+	if (!connection || !connection->pg) {
+		free(connection);
+		return NULL;
+	}
+	if (PQstatus(connection->pg) != CONNECTION_OK) {
+		line_copy(line, PQerrorMessage(connection->pg));
+		error_fill(error, 0, "docs/event.md says what to check", "no connection to the event's database: %s", line);
+		PQfinish(connection->pg);
+		free(connection);
+		return NULL;
+	}
+	PQsetNoticeReceiver(connection->pg, no_notice, NULL);
+	return connection;
+}
+
+static void database_close(struct connection *connection)
+{
+	if (!connection)
+		return;
+	PQfinish(connection->pg);
+	free(connection);
+}
+
+/* ---- statements -------------------------------------------------------------------------------------- */
+
+static int refused(struct connection *connection, const PGresult *result, struct dealbox_error *error)
+{
+	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+	const char *next = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
+	char line[256];
+	size_t n;
+
+	line_copy(line, what ? what : PQerrorMessage(connection->pg));
+	if (PQstatus(connection->pg) != CONNECTION_OK)
+		return error_set(error, -ETIMEDOUT, 0, "it is tried again by itself, or run it again",
+				 "the connection to the event's database was lost: %s", line);
+	for (n = 0; state && n < sizeof(errors) / sizeof(errors[0]); n++)
+		if (!strncmp(state, errors[n].state, strlen(errors[n].state)))
+			return error_set(error, errors[n].err, 0, next ? next : errors[n].next, "%s", line);
+	return error_set(error, -EIO, 0, next, "the event's database refuses: %s", line);
+}
+
+static int rows_give(const PGresult *result,
+		     int (*row)(const char *const *columns, size_t count, void *context), void *context)
+{
+	int fields = PQnfields(result), rows = PQntuples(result), err = 0;
+	const char *columns[COLUMNS_MAX];
+
+	if (fields > COLUMNS_MAX)
+		return -EIO;
+	for (int n = 0; n < rows && !err; n++) {
+		for (int field = 0; field < fields; field++)
+			columns[field] = PQgetisnull(result, n, field) ? NULL : PQgetvalue(result, n, field);
+		err = row(columns, (size_t)fields, context);
+	}
+	return err;
+}
+
+static int database_run(struct connection *connection, const char *sql, size_t count,
+			const char *const *values,
+			int (*row)(const char *const *columns, size_t count, void *context),
+			void *context, struct dealbox_error *error)
+{
+	PGresult *result;
+	int err = 0;
+
+	if (PQstatus(connection->pg) != CONNECTION_OK)
+		PQreset(connection->pg);
+	if (count)
+		result = PQexecParams(connection->pg, sql, (int)count, NULL, values, NULL, NULL, 0);
+	else
+		result = PQexec(connection->pg, sql);
+	switch (PQresultStatus(result)) {
+	case PGRES_TUPLES_OK:
+		if (row)
+			err = rows_give(result, row, context);
+		break;
+	case PGRES_COMMAND_OK:
+		break;
+	default:
+		err = refused(connection, result, error);
+	}
+	PQclear(result);
+	return err;
+}
+
+extern const struct database dealbox_event_database;
+__attribute__((visibility("default")))
+const struct database dealbox_event_database = {
+	.version = DATABASE_VERSION,
+	.open = database_open,
+	.run = database_run,
+	.close = database_close,
+};

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <dlfcn.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error-internal.h"
+#include "pool-schema.h"
+#include "pool/database.h"
+#include "pool/pool.h"
+
+struct pool {
+	const struct database *database;
+	struct connection *connection;
+};
+
+static const struct database *database_load(struct dealbox_error *error)
+{
+	/* found by the run path of the program: in a build beside the library, else LIBDIR/dealbox */
+	void *module = dlopen(DATABASE_FILE, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	const struct database *database = module ? dlsym(module, DATABASE_SYMBOL) : NULL;
+
+	if (!database)
+		error_fill(error, 0, "install libpq; if it is there, dealbox was built without it",
+			   "there are no events on many PCs without PostgreSQL: %s", dlerror());
+	else if (database->version != DATABASE_VERSION)
+		error_fill(error, 0, "install dealbox again", "%s is of another dealbox", DATABASE_FILE);
+	else
+		return database;
+	return NULL;
+}
+
+struct pool *pool_open(const char *address, struct dealbox_error *error)
+{
+	const struct database *database = database_load(error);
+	struct pool *pool;
+
+	if (!database)
+		return NULL;
+	pool = malloc(sizeof(*pool));
+	if (!pool) {
+		error_fill(error, 0, NULL, "out of memory");
+		return NULL;
+	}
+	*pool = (struct pool) { .database = database, .connection = database->open(address, error) };
+	if (pool->connection)
+		return pool;
+	free(pool);
+	return NULL;
+}
+
+void pool_close(struct pool *pool)
+{
+	if (!pool)
+		return;
+	pool->database->close(pool->connection);
+	free(pool);
+}
+
+typedef int (*row_function)(const char *const *columns, size_t count, void *context);
+
+static int run(struct pool *pool, struct dealbox_error *error, row_function row, void *context,
+	       const char *sql, size_t count, const char *const *values)
+{
+	return pool->database->run(pool->connection, sql, count, values, row, context, error);
+}
+
+static int command(struct pool *pool, const char *sql, struct dealbox_error *error)
+{
+	return run(pool, error, NULL, NULL, sql, 0, NULL);
+}
+
+/* Ends a transaction. Returns err, or that of the end. */
+static int finish(struct pool *pool, int err, struct dealbox_error *error)
+{
+	if (!err)
+		return command(pool, "COMMIT", error);
+	command(pool, "ROLLBACK", NULL);
+	return err;
+}
+
+static uint64_t number(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static bool is_true(const char *text)
+{
+	return text && *text == 't';
+}
+
+/* ---- the event ----------------------------------------------------------------------------------------- */
+
+/* Tells keys apart, without a way back to one. */
+static void key_check(const uint8_t key[POOL_KEY], char hex[2 * POOL_KEY + 3])
+{
+	static const char label[] = "dealbox: key of an event";
+	uint8_t hash[POOL_KEY];
+
+	crypto_generichash(hash, sizeof(hash), (const uint8_t *)label, sizeof(label) - 1, key, POOL_KEY);
+	strcpy(hex, "\\x");
+	sodium_bin2hex(hex + 2, 2 * POOL_KEY + 1, hash, sizeof(hash));
+}
+
+int pool_init(struct pool *pool, const struct pool_terms *terms, struct dealbox_error *error)
+{
+	char check[2 * POOL_KEY + 3], version[12], lease[16], margin[16];
+	const char *values[] = { version, terms->name, lease, margin, check };
+	int err;
+
+	snprintf(version, sizeof(version), "%d", POOL_VERSION);
+	snprintf(lease, sizeof(lease), "%" PRIu32, terms->lease_s);
+	snprintf(margin, sizeof(margin), "%" PRIu32, terms->margin_s);
+	key_check(terms->key, check);
+	err = command(pool, "BEGIN", error);
+	if (err)
+		return err;
+	err = command(pool, pool_schema, error);
+	if (!err)
+		err = run(pool, error, NULL, NULL,
+			  "INSERT INTO dealbox.event (version, name, made, lease, margin, key_check) "
+			  "VALUES ($1, $2, now(), make_interval(secs => $3), make_interval(secs => $4), $5)",
+			  5, values);
+	return finish(pool, err, error);
+}
+
+static int event_row(const char *const *columns, size_t count, void *context)
+{
+	struct pool_event *event = context;
+
+	(void)count;
+	if (number(columns[0]) != POOL_VERSION)
+		return -EPROTONOSUPPORT;
+	snprintf(event->name, sizeof(event->name), "%s", columns[1]);
+	event->lease_s = (uint32_t)(number(columns[2]) / 1000);
+	event->margin_s = (uint32_t)(number(columns[3]) / 1000);
+	return 0;
+}
+
+int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_error *error)
+{
+	int err = run(pool, error, event_row, event,
+		      "SELECT version, name, lease_ms, margin_ms FROM dealbox.status_event", 0, NULL);
+
+	if (err == -EPROTONOSUPPORT)
+		return error_set(error, err, 0, "install the same dealbox on all PCs of the event",
+				 "this event was made by another version of dealbox");
+	return err;
+}
+
+/* ---- looking --------------------------------------------------------------------------------------------- */
+
+static int pc_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+	struct pool_pc pc = {
+		.name = columns[0], .state = columns[1],
+		.silent_s = number(columns[2]), .lease_s = number(columns[3]),
+		.held = number(columns[4]), .recorded = number(columns[5]), .surplus = number(columns[6]),
+		.admitted = is_true(columns[7]),
+	};
+
+	(void)count;
+	view->pc(&pc, view->context);
+	return 0;
+}
+
+static int job_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+	struct pool_job job = {
+		.id = (uint32_t)number(columns[0]), .session = columns[1], .priority = atoi(columns[2]),
+		.copies = number(columns[3]), .open = is_true(columns[4]), .boards = number(columns[5]),
+		.recorded = number(columns[6]), .held = number(columns[7]),
+	};
+
+	(void)count;
+	view->job(&job, view->context);
+	return 0;
+}
+
+static int surplus_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+	struct pool_surplus surplus = {
+		.job = (uint32_t)number(columns[0]), .session = columns[1],
+		.board = (uint32_t)number(columns[2]), .copy = (uint32_t)number(columns[3]),
+		.pc = columns[4], .machine = columns[5], .insertion = number(columns[6]),
+	};
+
+	(void)count;
+	view->surplus(&surplus, view->context);
+	return 0;
+}
+
+int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_error *error)
+{
+	const struct {
+		bool wanted;
+		row_function row;
+		const char *sql;
+	} parts[] = {
+		{ view->pc, pc_row, "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted "
+		  "FROM dealbox.status_pc ORDER BY name" },
+		{ view->job, job_row, "SELECT id, session, priority, copies, open, boards, recorded, held "
+		  "FROM dealbox.status_job ORDER BY id" },
+		{ view->surplus, surplus_row, "SELECT job, session, number, copy, pc, machine, insertion "
+		  "FROM dealbox.surplus ORDER BY job, number, copy, at" },
+	};
+	int err = command(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error);
+	size_t n;
+
+	if (err)
+		return err;
+	for (n = 0; n < sizeof(parts) / sizeof(parts[0]) && !err; n++)
+		if (parts[n].wanted)
+			err = run(pool, error, parts[n].row, (void *)view, parts[n].sql, 0, NULL);
+	return finish(pool, err, error);
+}
+
+static int number_row(const char *const *columns, size_t count, void *context)
+{
+	uint32_t *out = context;
+
+	(void)count;
+	*out = (uint32_t)number(columns[0]);
+	return 0;
+}
+
+int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error)
+{
+	return run(pool, error, number_row, opened, "SELECT dealbox.lose($1)", 1, &pc);
+}

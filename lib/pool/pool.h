@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The pool of an event: the copies that its PCs take, and what they have reported, in one
+ * PostgreSQL database. schema.sql has the rules; here is how they are asked.
+ *
+ * Not exported by the library: command and service link it. Functions return 0 or -errno, and then
+ * fill *error.
+ */
+#ifndef POOL_H
+#define POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <dealbox/error.h>
+
+#define POOL_VERSION	1	/* of schema.sql */
+#define POOL_KEY	32	/* bytes of the key of an event */
+
+struct pool;
+
+/*
+ * Connects to the database; see struct database for the address and errors. Returns NULL after
+ * filling *error, also if libpq is not installed.
+ */
+struct pool *pool_open(const char *address, struct dealbox_error *error);
+
+/* Ends the connection. NULL is allowed. */
+void pool_close(struct pool *pool);
+
+/* What is fixed when an event begins. */
+struct pool_terms {
+	const char *name;
+	uint32_t lease_s;	/* how long a PC may begin boards without the server */
+	uint32_t margin_s;	/* and how long a board that was begun may take */
+	uint8_t key[POOL_KEY];	/* secret of director and PCs: hashes of deals are made with it */
+};
+
+/*
+ * Makes an event in the database, all of it or nothing. -EEXIST: it has one; -EACCES: this user may
+ * not make schemas or roles.
+ */
+int pool_init(struct pool *pool, const struct pool_terms *terms, struct dealbox_error *error);
+
+struct pool_event {
+	char name[128];
+	uint32_t lease_s, margin_s;
+};
+
+/* Gets the event. -ENODATA: there is none; -EPROTONOSUPPORT: it is of another version. */
+int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_error *error);
+
+struct pool_pc {
+	const char *name, *state;	/* here, lost or left */
+	uint64_t silent_s;		/* since it last asked */
+	uint64_t lease_s;		/* that its lease still lasts, 0 = it has ended */
+	uint64_t held, recorded, surplus;	/* copies */
+	bool admitted;			/* it has the key of the event */
+};
+
+struct pool_job {
+	uint32_t id;
+	const char *session;
+	int priority;
+	bool open;
+	uint64_t boards, copies;	/* copies of each board */
+	uint64_t recorded, held;	/* copies of all boards */
+};
+
+/* An exact board besides the one that counts for its copy. */
+struct pool_surplus {
+	uint32_t job;
+	const char *session;
+	uint32_t board, copy;
+	const char *pc, *machine;
+	uint64_t insertion;
+};
+
+/* Called for each row; texts are valid during the call. NULL = not wanted. */
+struct pool_view {
+	void (*pc)(const struct pool_pc *pc, void *context);
+	void (*job)(const struct pool_job *job, void *context);
+	void (*surplus)(const struct pool_surplus *surplus, void *context);
+	void *context;
+};
+
+/* Tells of all PCs, jobs and surplus boards, as they are at one time. */
+int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_error *error);
+
+/*
+ * Declares a PC lost: its copies are open again, and what it still reports of them is surplus.
+ * -EBUSY: its lease, with the margin, has not ended; -ENOENT: there is no such PC.
+ */
+int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error);
+
+#endif

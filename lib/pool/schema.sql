@@ -1,0 +1,481 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- The database of an event on many PCs. `dealbox event init` runs this file in one transaction, as
+-- the owner of the database. docs/event.md describes roles and rules.
+--
+-- No deal is here in the clear: boards have keyed hashes, and sets are sealed for the keys of PCs.
+-- PCs change rows through functions only. Functions run with the rights of the owner, so each
+-- begins by finding out who asks: session_user, which SET ROLE does not change.
+
+CREATE SCHEMA dealbox;
+
+DO $$
+DECLARE
+	wanted name;
+BEGIN
+	FOREACH wanted IN ARRAY ARRAY['dealbox_pc', 'dealbox_director'] LOOP
+		IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted) THEN
+			EXECUTE format('CREATE ROLE %I NOLOGIN', wanted);
+		END IF;
+	END LOOP;
+END $$;
+
+GRANT USAGE ON SCHEMA dealbox TO dealbox_pc, dealbox_director;
+SET LOCAL search_path = dealbox, pg_temp;
+
+-- ---- tables -----------------------------------------------------------------------------------
+
+CREATE TABLE event (
+	single boolean PRIMARY KEY DEFAULT true CHECK (single),
+	version integer NOT NULL,
+	name text NOT NULL CHECK (name <> ''),
+	made timestamptz NOT NULL,
+	lease interval NOT NULL CHECK (lease > '0'),	-- how long a PC may begin boards on its own
+	margin interval NOT NULL CHECK (margin >= '0'),	-- for a board that was begun at the end of it
+	key_check bytea NOT NULL CHECK (octet_length(key_check) = 32)	-- tells keys of events apart
+);
+
+CREATE TABLE pc (
+	id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+	name text NOT NULL UNIQUE CHECK (name <> ''),
+	login name NOT NULL,
+	token uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
+	public_key bytea NOT NULL CHECK (octet_length(public_key) = 32),
+	sealed_key bytea,			-- the key of the event, for that public key
+	state text NOT NULL DEFAULT 'here' CHECK (state IN ('here', 'lost', 'left')),
+	asked bigint NOT NULL DEFAULT 0,	-- number of its last request
+	nonce uuid,				-- and what it must repeat to get the same answer again
+	until timestamptz NOT NULL,		-- its lease: end of what it may begin on its own
+	seen timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX pc_login ON pc (login) WHERE state <> 'left';
+
+CREATE TABLE job (
+	id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+	session text NOT NULL CHECK (session <> ''),
+	copies integer NOT NULL CHECK (copies BETWEEN 1 AND 9999),
+	priority integer NOT NULL,
+	replay boolean NOT NULL,
+	open boolean NOT NULL DEFAULT true
+);
+
+CREATE TABLE board (
+	job integer NOT NULL REFERENCES job,
+	number integer NOT NULL CHECK (number BETWEEN 1 AND 9999),
+	hash uuid NOT NULL,		-- of the deal, with the key of the event
+	PRIMARY KEY (job, number),
+	UNIQUE (job, hash)
+);
+
+-- Every deal of the event, whatever the session, once: Law 6D2. Copies and replays share its row.
+CREATE TABLE deal (
+	hash uuid PRIMARY KEY,
+	session text NOT NULL		-- the first
+) PARTITION BY HASH (hash);
+DO $$
+BEGIN
+	FOR n IN 0..15 LOOP
+		EXECUTE format('CREATE TABLE deal_%s PARTITION OF deal FOR VALUES WITH (MODULUS 16, REMAINDER %s)', n, n);
+	END LOOP;
+END $$;
+
+CREATE TABLE sealed_set (
+	job integer NOT NULL REFERENCES job,
+	pc integer NOT NULL REFERENCES pc,
+	sealed bytea NOT NULL,
+	PRIMARY KEY (job, pc)
+);
+
+-- What a PC has reported. A machine deals an insertion once, so that a report that comes twice is
+-- one record. Of the exact boards for one copy, one counts. The others are surplus: they exist, and
+-- somebody has to take them out of play.
+CREATE TABLE record (
+	id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+	machine text NOT NULL CHECK (machine <> ''),
+	insertion bigint NOT NULL CHECK (insertion BETWEEN 1 AND 4294967295),
+	pc integer NOT NULL REFERENCES pc,
+	job integer NOT NULL,
+	number integer NOT NULL,
+	copy integer NOT NULL,
+	outcome text NOT NULL CHECK (outcome IN ('exact', 'differs', 'void', 'unknown')),
+	standing text NOT NULL CHECK (standing IN ('counts', 'surplus', 'withdrawn', 'no board')),
+	at timestamptz NOT NULL,		-- by the clock of the PC
+	received timestamptz NOT NULL,
+	CHECK ((outcome = 'exact') = (standing <> 'no board')),
+	UNIQUE (machine, insertion)
+);
+CREATE UNIQUE INDEX record_once ON record (job, number, copy) WHERE standing = 'counts';
+CREATE INDEX record_pc ON record (pc);
+
+-- A copy is open, held by a PC, or recorded.
+CREATE TABLE copy (
+	job integer NOT NULL,
+	number integer NOT NULL,
+	copy integer NOT NULL CHECK (copy > 0),
+	pc integer REFERENCES pc,	-- who holds it
+	ask bigint,			-- the request that got it
+	record bigint UNIQUE REFERENCES record,
+	PRIMARY KEY (job, number, copy),
+	FOREIGN KEY (job, number) REFERENCES board,
+	CHECK (pc IS NULL OR record IS NULL)
+);
+ALTER TABLE record ADD FOREIGN KEY (job, number, copy) REFERENCES copy;
+CREATE INDEX copy_open ON copy (job, number, copy) WHERE pc IS NULL AND record IS NULL;
+CREATE INDEX copy_held ON copy (pc) WHERE pc IS NOT NULL;
+
+-- ---- who asks ---------------------------------------------------------------------------------
+
+CREATE FUNCTION clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp()';
+
+CREATE FUNCTION me() RETURNS integer LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = dealbox, pg_temp AS
+'SELECT id FROM pc WHERE login = session_user AND state <> ''left''';
+
+-- Finds the PC that asks, and locks its row: requests of one PC run one after the other.
+CREATE FUNCTION enter(my_token uuid) RETURNS pc LANGUAGE plpgsql
+SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc;
+BEGIN
+	SELECT * INTO mine FROM pc WHERE token = my_token AND login = session_user FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'this PC has not joined the event as user %', session_user
+			USING ERRCODE = 'DB001', HINT = 'join with `dealbox event join`';
+	END IF;
+	UPDATE pc SET seen = clock() WHERE id = mine.id;
+	RETURN mine;
+END $$;
+
+-- The same for a numbered request. Returns the PC, with asked = my_ask if it was answered before.
+-- The answer may have been lost, so a PC repeats a request until it has one.
+CREATE FUNCTION enter_numbered(my_token uuid, my_ask bigint, my_nonce uuid) RETURNS pc
+LANGUAGE plpgsql SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+BEGIN
+	IF mine.state = 'left' THEN
+		IF my_ask <> mine.asked OR my_nonce <> mine.nonce THEN
+			RAISE EXCEPTION 'this PC has left the event' USING ERRCODE = 'DB001',
+				HINT = 'join again with `dealbox event join`';
+		END IF;
+	ELSIF my_ask > mine.asked + 1 THEN
+		RAISE EXCEPTION 'the server has forgotten requests of this PC: an old backup was restored'
+			USING ERRCODE = 'DB003', HINT = 'take no board; docs/event.md says how to go on';
+	ELSIF my_ask < mine.asked OR (my_ask = mine.asked AND my_nonce IS DISTINCT FROM mine.nonce) THEN
+		RAISE EXCEPTION 'two PCs use the identity of %', mine.name
+			USING ERRCODE = 'DB004', HINT = 'stop the copy, and let it join under its own name';
+	END IF;
+	IF my_ask = mine.asked + 1 THEN
+		UPDATE pc SET asked = my_ask, nonce = my_nonce WHERE id = mine.id;
+	END IF;
+	RETURN mine;
+END $$;
+
+CREATE FUNCTION refuse_lost(mine pc) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF mine.state = 'lost' THEN
+		RAISE EXCEPTION 'somebody has declared % lost: its copies were given to others', mine.name
+			USING ERRCODE = 'DB002', HINT = 'let it forget them with `dealbox event back`';
+	END IF;
+END $$;
+
+-- ---- for PCs ------------------------------------------------------------------------------------
+
+CREATE FUNCTION join_event(my_name text, my_key bytea) RETURNS TABLE (id integer, token uuid)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+	IF EXISTS (SELECT FROM pc WHERE login = session_user AND state <> 'left') THEN
+		RAISE EXCEPTION 'a PC has joined as user % already', session_user
+			USING ERRCODE = 'DB004', HINT = 'each PC needs a user of its own in PostgreSQL';
+	END IF;
+	IF EXISTS (SELECT FROM pc WHERE name = my_name) THEN
+		RAISE EXCEPTION 'there is or was a PC of the name %', my_name
+			USING ERRCODE = 'DB004', HINT = 'choose another name';
+	END IF;
+	RETURN QUERY INSERT INTO pc (name, login, public_key, until, seen)
+		VALUES (my_name, session_user, my_key, clock(), clock()) RETURNING id, token;
+END $$;
+
+-- Takes up to `want` more copies, and extends the lease on all that this PC holds; 0 only does the
+-- latter. Returns the copies that this request got, and how long the lease lasts, in ms.
+CREATE FUNCTION take(my_token uuid, my_ask bigint, my_nonce uuid, want integer)
+RETURNS TABLE (lease_ms bigint, job integer, number integer, copy integer)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+	mine pc := enter_numbered(my_token, my_ask, my_nonce);
+	the_lease interval := (SELECT e.lease FROM event e);
+	of_job integer;
+	got integer;
+BEGIN
+	PERFORM refuse_lost(mine);
+	IF mine.state = 'left' THEN
+		RAISE EXCEPTION 'this PC has left the event' USING ERRCODE = 'DB001';
+	END IF;
+	IF mine.asked < my_ask THEN
+		FOR of_job IN
+			SELECT j.id FROM job j JOIN sealed_set s ON s.job = j.id AND s.pc = mine.id
+			WHERE j.open ORDER BY j.priority DESC, j.id
+		LOOP
+			EXIT WHEN want <= 0;
+			WITH free AS (
+				SELECT c.number AS n, c.copy AS k FROM copy c
+				WHERE c.job = of_job AND c.pc IS NULL AND c.record IS NULL
+				ORDER BY c.number, c.copy LIMIT want FOR UPDATE SKIP LOCKED)
+			UPDATE copy c SET pc = mine.id, ask = my_ask FROM free
+				WHERE c.job = of_job AND c.number = free.n AND c.copy = free.k;
+			GET DIAGNOSTICS got = ROW_COUNT;
+			want := want - got;
+		END LOOP;
+	END IF;
+	UPDATE pc SET until = clock() + the_lease WHERE id = mine.id;
+	RETURN QUERY SELECT (extract(epoch FROM the_lease) * 1000)::bigint, c.job, c.number, c.copy
+		FROM (SELECT) one LEFT JOIN copy c ON c.pc = mine.id AND c.ask = my_ask
+		ORDER BY 2, 3, 4;
+END $$;
+
+-- Gives copies back. The PC has forgotten them before it asks, so none of them can be begun.
+CREATE FUNCTION give_back(my_token uuid, my_ask bigint, my_nonce uuid, jobs integer[],
+	numbers integer[], copies integer[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter_numbered(my_token, my_ask, my_nonce);
+BEGIN
+	PERFORM refuse_lost(mine);
+	IF mine.asked < my_ask THEN
+		UPDATE copy c SET pc = NULL, ask = NULL
+			FROM unnest(jobs, numbers, copies) AS gone(j, n, k)
+			WHERE c.job = gone.j AND c.number = gone.n AND c.copy = gone.k AND c.pc = mine.id;
+	END IF;
+END $$;
+
+-- Reports an insertion that has ended. Returns its standing. A repetition changes nothing.
+CREATE FUNCTION report(my_token uuid, my_machine text, my_insertion bigint, my_job integer,
+	my_number integer, my_copy integer, my_hash uuid, my_outcome text, my_at timestamptz)
+RETURNS text LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+	old record;
+	place copy;
+	the_standing text := 'no board';
+	new_id bigint;
+BEGIN
+	SELECT r.* INTO old FROM record r WHERE r.machine = my_machine AND r.insertion = my_insertion;
+	IF FOUND THEN
+		IF (old.pc, old.job, old.number, old.copy, old.outcome) =
+		   (mine.id, my_job, my_number, my_copy, my_outcome) THEN
+			RETURN old.standing;
+		END IF;
+		RAISE EXCEPTION 'insertion % of machine % was reported differently before', my_insertion, my_machine
+			USING ERRCODE = 'DB004', HINT = 'two machines or two PCs have the same identity, or a ledger was restored';
+	END IF;
+	SELECT c.* INTO place FROM copy c
+		WHERE c.job = my_job AND c.number = my_number AND c.copy = my_copy FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'job % has no board %, copy %', my_job, my_number, my_copy USING ERRCODE = 'DB007';
+	END IF;
+	IF my_hash IS DISTINCT FROM (SELECT b.hash FROM board b WHERE b.job = my_job AND b.number = my_number) THEN
+		RAISE EXCEPTION 'board % of job % is another deal than that of the event', my_number, my_job
+			USING ERRCODE = 'DB008', HINT = 'keep this board out of play';
+	END IF;
+	IF my_outcome = 'exact' THEN
+		the_standing := CASE WHEN place.record IS NULL AND (place.pc IS NULL OR place.pc = mine.id)
+			THEN 'counts' ELSE 'surplus' END;
+	END IF;
+	INSERT INTO record (machine, insertion, pc, job, number, copy, outcome, standing, at, received)
+		VALUES (my_machine, my_insertion, mine.id, my_job, my_number, my_copy, my_outcome,
+			the_standing, my_at, clock()) RETURNING id INTO new_id;
+	IF the_standing = 'counts' THEN
+		UPDATE copy c SET pc = NULL, ask = NULL, record = new_id
+			WHERE c.job = my_job AND c.number = my_number AND c.copy = my_copy;
+	END IF;
+	RETURN the_standing;
+END $$;
+
+-- Takes a report back: the PC doubts the board. If it counted, the PC holds the copy again, or, if
+-- that PC is lost or has left, the copy is open. Returns true if the PC holds it.
+CREATE FUNCTION withdraw(my_token uuid, my_machine text, my_insertion bigint) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+	old record;
+	holds boolean;
+BEGIN
+	SELECT r.* INTO old FROM record r WHERE r.machine = my_machine AND r.insertion = my_insertion
+		AND r.pc = mine.id AND r.outcome = 'exact' FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'this PC has reported no exact board of insertion % of machine %',
+			my_insertion, my_machine USING ERRCODE = 'DB007';
+	END IF;
+	UPDATE record SET standing = 'withdrawn' WHERE id = old.id;
+	IF old.standing = 'counts' THEN
+		UPDATE copy c SET record = NULL, pc = CASE WHEN mine.state = 'here' THEN mine.id END,
+			ask = CASE WHEN mine.state = 'here' THEN 0 END WHERE c.record = old.id;
+	END IF;
+	SELECT EXISTS (SELECT FROM copy c WHERE c.job = old.job AND c.number = old.number
+		AND c.copy = old.copy AND c.pc = mine.id) INTO holds;
+	RETURN holds;
+END $$;
+
+-- A lost PC has forgotten what it held, and may take copies again.
+CREATE FUNCTION back(my_token uuid, my_ask bigint, my_nonce uuid) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter_numbered(my_token, my_ask, my_nonce);
+BEGIN
+	IF mine.asked < my_ask AND mine.state <> 'left' THEN
+		UPDATE copy SET pc = NULL, ask = NULL WHERE pc = mine.id;
+		UPDATE pc SET state = 'here', until = clock() WHERE id = mine.id;
+	END IF;
+END $$;
+
+-- The PC has forgotten what it held, and asks for no more.
+CREATE FUNCTION leave(my_token uuid, my_ask bigint, my_nonce uuid) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter_numbered(my_token, my_ask, my_nonce);
+BEGIN
+	UPDATE copy SET pc = NULL, ask = NULL WHERE pc = mine.id;
+	UPDATE pc SET state = 'left', until = clock() WHERE id = mine.id;
+END $$;
+
+-- ---- for the director ---------------------------------------------------------------------------
+
+-- A job: copies of each board, which are numbered, with the hashes of their deals.
+CREATE FUNCTION add_job(of_session text, of_copies integer, of_priority integer, is_replay boolean,
+	numbers integer[], hashes uuid[]) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	new_job integer;
+	repeat_number integer;
+	repeat_session text;
+BEGIN
+	INSERT INTO job (session, copies, priority, replay)
+		VALUES (of_session, of_copies, of_priority, is_replay) RETURNING id INTO new_job;
+	INSERT INTO board (job, number, hash) SELECT new_job, n, h FROM unnest(numbers, hashes) AS b(n, h);
+	-- in one order, so that two directors cannot block each other
+	INSERT INTO deal (hash, session) SELECT h, of_session FROM unnest(hashes) AS h ORDER BY h
+		ON CONFLICT (hash) DO NOTHING;
+	IF NOT is_replay THEN
+		SELECT b.number, d.session INTO repeat_number, repeat_session FROM board b JOIN deal d USING (hash)
+			WHERE b.job = new_job AND d.session <> of_session ORDER BY b.number LIMIT 1;
+		IF FOUND THEN
+			RAISE EXCEPTION 'board % has the deal of a board of session %', repeat_number, repeat_session
+				USING ERRCODE = 'DB005', HINT = 'Law 6D2: deal another, or say that the job is a replay';
+		END IF;
+	END IF;
+	INSERT INTO copy (job, number, copy) SELECT new_job, b.number, k
+		FROM board b, generate_series(1, of_copies) AS k WHERE b.job = new_job;
+	RETURN new_job;
+END $$;
+
+CREATE FUNCTION pc_named(of_name text) RETURNS pc LANGUAGE plpgsql
+SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	that pc;
+BEGIN
+	SELECT * INTO that FROM pc WHERE name = of_name AND state <> 'left' FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'there is no PC % in the event', of_name USING ERRCODE = 'DB007',
+			HINT = '`dealbox event status` lists them';
+	END IF;
+	RETURN that;
+END $$;
+
+-- Gives a PC the key of the event, or the set of a job, sealed for its public key.
+CREATE FUNCTION give_key(of_name text, of_sealed bytea) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	that pc := pc_named(of_name);
+BEGIN
+	UPDATE pc SET sealed_key = of_sealed WHERE id = that.id;
+END $$;
+
+CREATE FUNCTION give_set(of_name text, of_job integer, of_sealed bytea) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	that pc := pc_named(of_name);
+BEGIN
+	INSERT INTO sealed_set (job, pc, sealed) VALUES (of_job, that.id, of_sealed)
+		ON CONFLICT (job, pc) DO UPDATE SET sealed = of_sealed;
+END $$;
+
+-- Somebody says that a PC will not report. Time alone never takes a copy from a PC; but before its
+-- lease has run out, and a board that it may have begun has ended, nobody can say that.
+-- Returns the number of copies that are open again.
+CREATE FUNCTION lose(of_name text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	that pc := pc_named(of_name);
+	left_ms bigint := ceil(extract(epoch FROM that.until + (SELECT margin FROM event) - clock()) * 1000);
+	opened integer;
+BEGIN
+	IF that.state = 'here' AND left_ms > 0 THEN
+		RAISE EXCEPTION '% may still deal: its lease, with the margin, ends in % s', of_name, (left_ms + 999) / 1000
+			USING ERRCODE = 'DB006', HINT = 'wait, or let it give its copies back';
+	END IF;
+	UPDATE copy SET pc = NULL, ask = NULL WHERE pc = that.id;
+	GET DIAGNOSTICS opened = ROW_COUNT;
+	UPDATE pc SET state = 'lost' WHERE id = that.id;
+	RETURN opened;
+END $$;
+
+-- ---- what may be seen ---------------------------------------------------------------------------
+
+CREATE VIEW status_event AS SELECT version, name, made,
+	(extract(epoch FROM lease) * 1000)::bigint AS lease_ms,
+	(extract(epoch FROM margin) * 1000)::bigint AS margin_ms FROM event;
+
+CREATE VIEW status_pc AS SELECT p.name, p.state,
+	floor(extract(epoch FROM clock() - p.seen))::bigint AS silent_s,
+	greatest(ceil(extract(epoch FROM p.until - clock())), 0)::bigint AS lease_s,
+	(SELECT count(*) FROM copy c WHERE c.pc = p.id) AS held,
+	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'counts') AS recorded,
+	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'surplus') AS surplus,
+	p.sealed_key IS NOT NULL AS admitted
+	FROM pc p WHERE p.state <> 'left' OR EXISTS (SELECT FROM record r WHERE r.pc = p.id);
+
+CREATE VIEW status_job AS SELECT j.id, j.session, j.priority, j.copies, j.open,
+	(SELECT count(*) FROM board b WHERE b.job = j.id) AS boards,
+	(SELECT count(*) FROM copy c WHERE c.job = j.id AND c.record IS NOT NULL) AS recorded,
+	(SELECT count(*) FROM copy c WHERE c.job = j.id AND c.pc IS NOT NULL) AS held
+	FROM job j;
+
+-- Boards that exist besides the one that counts.
+CREATE VIEW surplus AS SELECT r.job, j.session, r.number, r.copy, p.name AS pc, r.machine,
+	r.insertion, r.at FROM record r JOIN job j ON j.id = r.job JOIN pc p ON p.id = r.pc
+	WHERE r.standing = 'surplus';
+
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION me, join_event, take, give_back, report, withdraw, back, leave TO dealbox_pc;
+GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, lose TO dealbox_director;
+-- views run functions as whoever reads them
+GRANT EXECUTE ON FUNCTION clock TO dealbox_pc, dealbox_director;
+GRANT SELECT ON status_event, status_pc, status_job, surplus TO dealbox_pc, dealbox_director;
+
+ALTER TABLE pc ENABLE ROW LEVEL SECURITY;
+ALTER TABLE job ENABLE ROW LEVEL SECURITY;
+ALTER TABLE board ENABLE ROW LEVEL SECURITY;
+ALTER TABLE deal ENABLE ROW LEVEL SECURITY;
+ALTER TABLE sealed_set ENABLE ROW LEVEL SECURITY;
+ALTER TABLE record ENABLE ROW LEVEL SECURITY;
+ALTER TABLE copy ENABLE ROW LEVEL SECURITY;
+
+-- A PC sees its own; the director sees everything but tokens, hashes and what is sealed.
+GRANT SELECT (id, name, state, asked, until, public_key, sealed_key) ON pc TO dealbox_pc;
+GRANT SELECT ON sealed_set, record, copy TO dealbox_pc;
+CREATE POLICY own ON pc FOR SELECT TO dealbox_pc USING (id = me());
+CREATE POLICY own ON sealed_set FOR SELECT TO dealbox_pc USING (pc = me());
+CREATE POLICY own ON record FOR SELECT TO dealbox_pc USING (pc = me());
+CREATE POLICY own ON copy FOR SELECT TO dealbox_pc USING (pc = me());
+GRANT SELECT (id, name, login, state, until, seen, public_key) ON pc TO dealbox_director;
+GRANT SELECT (job, number) ON board TO dealbox_director;
+GRANT SELECT (job, pc) ON sealed_set TO dealbox_director;
+GRANT SELECT ON job, record, copy TO dealbox_director;
+GRANT SELECT (key_check) ON event TO dealbox_pc, dealbox_director;
+CREATE POLICY everything ON pc FOR SELECT TO dealbox_director USING (true);
+CREATE POLICY everything ON job FOR SELECT TO dealbox_director USING (true);
+CREATE POLICY everything ON board FOR SELECT TO dealbox_director USING (true);
+CREATE POLICY everything ON sealed_set FOR SELECT TO dealbox_director USING (true);
+CREATE POLICY everything ON record FOR SELECT TO dealbox_director USING (true);
+CREATE POLICY everything ON copy FOR SELECT TO dealbox_director USING (true);

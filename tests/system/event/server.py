@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""A PostgreSQL server of the test's own: in a folder, on a Unix socket in it, for this user alone."""
+
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+
+
+def programs():
+    """The folder of PostgreSQL's programs, which Debian keeps out of PATH."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
+    assert found, "PostgreSQL's server is not installed"
+    return found[-1]
+
+
+class Server:
+    """Settings as of postgresql.conf. With FAST a crash of the computer may lose data."""
+
+    def __init__(self, settings=FAST):
+        self.folder = tempfile.mkdtemp(prefix="dealbox-pg-")
+        self.data = os.path.join(self.folder, "data")
+        self.log = os.path.join(self.folder, "log")
+        # PostgreSQL does not run as root: there it is nobody, in a user namespace
+        self.prefix = [] if os.getuid() else ["unshare", "--user", "--map-user=65534", "--map-group=65534"]
+        try:
+            self.tool("initdb", "-D", self.data, "-U", "owner", "-A", "trust", "--no-sync", "-E", "UTF8",
+                      "--locale=C")
+            with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
+                file.write("\n".join(("listen_addresses = ''", "unix_socket_directories = '%s'" % self.folder,
+                                      "shared_buffers = 16MB", *settings, "")))
+            self.start()
+        except Exception:
+            shutil.rmtree(self.folder)
+            raise
+
+    def tool(self, name, *args):
+        result = subprocess.run([*self.prefix, os.path.join(programs(), name), *args], stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, cwd="/")
+        assert result.returncode == 0, result
+
+    def start(self):
+        # its log is a file: postgres keeps what pg_ctl was given, and would never close a pipe
+        subprocess.run([*self.prefix, os.path.join(programs(), "pg_ctl"), "-D", self.data, "-l", self.log, "-w",
+                        "-t", "300", "start"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       stdin=subprocess.DEVNULL, check=True, cwd="/")
+
+    def stop(self, how="immediate"):
+        self.tool("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", "300", "stop")
+
+    def remove(self):
+        self.stop()
+        shutil.rmtree(self.folder)
+
+    def address(self, database, user="owner"):
+        return "host=%s dbname=%s user=%s" % (self.folder, database, user)
+
+    def sql(self, database, text, user="owner"):
+        """Returns the rows as texts, columns separated by "|"; or the error, with SQLSTATE, as an exception."""
+        result = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose",
+                                 "-h", self.folder, "-U", user, database], input=text, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+        if result.returncode:
+            raise Refused(result.stderr)
+        return result.stdout.splitlines()
+
+
+class Refused(Exception):
+    """PostgreSQL's error."""
