@@ -17,9 +17,6 @@ LIBDIR ?= lib/$(shell gcc -print-multiarch)
 SEED ?= 1
 SECONDS ?= 3600
 
-VERSION := $(shell sed -n "s/^  version: '\(.*\)',/\1/p" meson.build)
-MODULE_SOURCE = $(DESTDIR)/usr/src/dealbox-$(VERSION)
-
 help:
 	@echo 'make demo      deal a set in a throw-away machine; what may be given:'
 	@echo '               SET=file.pbn BOARDS=1-8 COPIES=3 KERNEL=6.12'
@@ -32,10 +29,10 @@ help:
 	@echo 'make bench-route  how soon a card is answered, by the module and by libusb; KERNEL=6.12'
 	@echo '               CARDS=10000 SVG=docs/routing.svg'
 	@echo 'make verifier  the page on which everybody can verify certificates: build/verifier.html'
+	@echo 'make deps      install the Debian packages that building needs, as all of the above do'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
-	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX'
+	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX; fetches nothing'
 	@echo 'make clean     remove what was built'
-	@echo 'Each installs the Debian packages that it needs.'
 
 # Debian's kernel in a throw-away machine, an emulated dealing machine, a real set
 demo:
@@ -84,20 +81,17 @@ verifier:
 # `sudo make install` builds in somebody's checkout: what it builds is his, as it is without sudo
 BUILDER = $(if $(filter $(SUDO_USER),$(shell stat -c %U .)),sudo -u '$(SUDO_USER)')
 
-# With DESTDIR a package is made: no packages are fetched then, and this system is told nothing.
+deps:
+	@tests/infra/setup/run user-space
+
+# With DESTDIR a package is made: this system is told nothing then.
 # A warning of a compiler that we have not met shall not keep anybody from installing.
 install:
-ifeq ($(DESTDIR),)
-	@tests/infra/setup/run user-space
-endif
 	@test -r build/install/build.ninja || $(BUILDER) meson setup build/install --buildtype release
-	$(BUILDER) meson configure build/install --prefix '$(PREFIX)' --libdir '$(LIBDIR)' -Dwerror=false
+	$(BUILDER) meson configure build/install --prefix '$(PREFIX)' --libdir '$(LIBDIR)' -Dwerror=false -Dtests=disabled
 	$(BUILDER) ninja -C build/install
 	@$(BUILDER) touch build/install/meson-logs/install-log.txt
 	DESTDIR='$(DESTDIR)' meson install -C build/install --no-rebuild
-	install -d '$(MODULE_SOURCE)'
-	install -m 644 Kbuild dkms.conf '$(MODULE_SOURCE)'
-	find driver -name '*.[ch]' -exec install -D -m 644 '{}' '$(MODULE_SOURCE)/{}' ';'
 ifeq ($(DESTDIR),)
 	@$(MAKE) --no-print-directory activate
 endif
@@ -115,4 +109,4 @@ activate:
 clean:
 	rm -rf build
 
-.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier install activate clean
+.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate clean
