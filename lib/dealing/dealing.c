@@ -193,6 +193,18 @@ static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind,
 		say(&d->dealing, DEALING_LEDGER, NULL, dealbox_ledger_error(d->dealing.ledger)->what);
 }
 
+/* Deal the board that is there, or take it for the one that the operator names. */
+static void do_number(struct dealbox_dealing *d, const struct command *c, enum dealbox_operator_state shown)
+{
+	struct engine *engine = &d->dealing.engine;
+	bool this = c->what == DEALBOX_DEALING_DEAL_THIS;
+
+	if (shown != (this ? DEALBOX_OPERATOR_NUMBER_OTHER : DEALBOX_OPERATOR_NUMBER_UNREAD))
+		return;
+	if (this ? !engine_take(engine, &d->jobs, engine) : !engine_number(engine, &d->jobs, engine, c->board))
+		say(&d->dealing, DEALING_REFUSED, NULL, "the job has no copy of this board left to be dealt");
+}
+
 static void do_command(struct dealbox_dealing *d, const struct command *c, uint64_t serial)
 {
 	static const struct {
@@ -208,8 +220,11 @@ static void do_command(struct dealbox_dealing *d, const struct command *c, uint6
 		[DEALBOX_DEALING_SKIP] = { false, 0, DEALBOX_ACT_SKIP },
 		[DEALBOX_DEALING_REDEAL] = { false, 0, DEALBOX_ACT_REDEAL },
 		[DEALBOX_DEALING_CANCEL] = { false, 0, DEALBOX_ACT_CANCEL },
+		[DEALBOX_DEALING_DEAL_THIS] = { true, 0, 0 },
+		[DEALBOX_DEALING_NAME_BOARD] = { true, 0, 0 },
 	};
-	enum dealbox_operator_state shown = engine_state(&d->dealing.engine);
+	struct engine *engine = &d->dealing.engine;
+	enum dealbox_operator_state shown = engine_state(engine);
 
 	if (rows[c->what].answer && c->answers != serial)
 		return;
@@ -222,7 +237,10 @@ static void do_command(struct dealbox_dealing *d, const struct command *c, uint6
 	}
 	if (rows[c->what].answer)
 		d->dealing.starter = getuid();
-	engine_push(&d->dealing.engine, rows[c->what].push);
+	if (c->what == DEALBOX_DEALING_DEAL_THIS || c->what == DEALBOX_DEALING_NAME_BOARD)
+		do_number(d, c, shown);
+	else
+		engine_push(engine, rows[c->what].push);
 }
 
 /* Returns false if the thread is to end. */
@@ -572,17 +590,18 @@ int dealbox_dealing_command(struct dealbox_dealing *d, enum dealbox_dealing_comm
 			    unsigned int board, unsigned int copy)
 {
 	bool of_copy = command == DEALBOX_DEALING_SKIP || command == DEALBOX_DEALING_REDEAL;
+	bool of_board = of_copy || command == DEALBOX_DEALING_NAME_BOARD;
 	struct command *c;
 
 	/* The boards of a job never change, so no lock is needed. */
 	if ((unsigned int)command >= DEALBOX_DEALING_COMMANDS ||
-	    (of_copy && (!board || !job_has(d->job, board, copy))))
+	    (of_board && (!board || !job_has(d->job, board, of_copy ? copy : 1))))
 		return -EINVAL;
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
 	c->what = command;
-	c->board = of_copy ? board : 0;
+	c->board = of_board ? board : 0;
 	c->copy = of_copy ? copy : 0;
 	pthread_mutex_lock(&d->lock);
 	c->answers = d->seen;

@@ -35,6 +35,8 @@ enum dealbox_dealing_command {
 	DEALBOX_DEALING_SKIP,		/* a copy */
 	DEALBOX_DEALING_REDEAL,		/* a copy: what was recorded of it does not count any more */
 	DEALBOX_DEALING_CANCEL,		/* the job */
+	DEALBOX_DEALING_DEAL_THIS,	/* the board that is there, instead of the one that is wanted */
+	DEALBOX_DEALING_NAME_BOARD,	/* the board that is there has this number */
 	DEALBOX_DEALING_COMMANDS
 };
 
@@ -115,14 +117,16 @@ DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
  * dealbox_dealing_command - do what the operator wants
  * @dealing: the dealing
  * @command: what
- * @board: with SKIP and REDEAL: the board
- * @copy: and the copy
+ * @board: with SKIP, REDEAL and NAME_BOARD: the board
+ * @copy: with SKIP and REDEAL: the copy
  *
- * Never waits; news tell what comes of it. START and ACCEPT answer the last state that
- * dealbox_dealing_step() gave: if it has changed since then, they are left out, so that no answer is
- * taken for another question. ACCEPT counts in DEALBOX_OPERATOR_CONFIRM and
- * DEALBOX_OPERATOR_NUMBER_UNREAD only. -EINVAL: there is no such command, or no such copy;
- * -ENOMEM.
+ * Never waits; news tell what comes of it. START, ACCEPT, DEAL_THIS and NAME_BOARD answer the last
+ * state that dealbox_dealing_step() gave: if it has changed since then, they are left out, so that no
+ * answer is taken for another question. ACCEPT counts in DEALBOX_OPERATOR_CONFIRM and
+ * DEALBOX_OPERATOR_NUMBER_UNREAD only, DEAL_THIS in DEALBOX_OPERATOR_NUMBER_OTHER, and NAME_BOARD in
+ * DEALBOX_OPERATOR_NUMBER_UNREAD. Neither of these two says that the board is empty; if the job has no
+ * copy of the board left, DEALBOX_DEALING_SAID tells so. -EINVAL: there is no such command, board or
+ * copy; -ENOMEM.
  */
 DEALBOX_API int dealbox_dealing_command(struct dealbox_dealing *dealing,
 					enum dealbox_dealing_command command, unsigned int board,

@@ -3,7 +3,8 @@
  * drive FILE LEDGER MACHINE [JOB]: a program that deals without the service, word by word. It says
  * each news in a line, and does what stands in the lines that it reads:
  *
- *	start accept pause stop release cancel	the commands; skip B C, redeal B C
+ *	start accept pause stop release cancel deal-this	the commands; skip B C, redeal B C,
+ *		name-board B
  *	hold	takes no news until "go"; says "held", and "waiting" when there are some
  *	end	lets go, and ends
  */
@@ -64,7 +65,8 @@ static void say(const struct dealbox_dealing_news *news)
 static void obey(struct dealbox_dealing *dealing, const char *word, unsigned int board, unsigned int copy)
 {
 	static const char *const words[DEALBOX_DEALING_COMMANDS] = {
-		"start", "accept", "pause", "stop", "release", "skip", "redeal", "cancel",
+		"start", "accept", "pause", "stop", "release", "skip", "redeal", "cancel", "deal-this",
+		"name-board",
 	};
 	unsigned int n;
 

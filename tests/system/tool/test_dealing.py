@@ -132,6 +132,74 @@ def accept_answers_no_other_question(box):
 
 
 @test
+def another_board_is_dealt_and_a_number_is_named(box):
+    """Each in answer to what was shown, and only where the job has that board."""
+    machine = box.machine("--manual", "--capabilities", "by-card,exit-sensors,keys,board-reader")
+    drive = Drive(box, machine)
+    drive.see("insert-board: .* board 1")
+    machine.tell("insert 2")
+    drive.see("number-other: .*The label says board 2")
+    # that is no answer here
+    drive.tell("name-board 1")
+    drive.tell("hold")
+    drive.see("^held")
+    machine.tell("remove")
+    drive.see("^waiting")
+    machine.tell("insert 2")
+    machine.tell("wait fetched")
+    # about a board that is out
+    drive.tell("deal-this")
+    drive.tell("go")
+    drive.see("number-other")
+    machine.tell("remove force")
+    drive.see("insert-board: .* board 1")
+    assert machine.status("deals") == "0"
+    machine.tell("insert 2")
+    drive.see("number-other")
+    drive.tell("deal-this")
+    drive.see("board 2, copy 1, insertion 3, exact")
+    machine.tell("remove")
+    drive.see("insert-board: .* board 1")
+    machine.tell("insert")
+    drive.see("number-unread")
+    drive.tell("deal-this")
+    drive.tell("name-board 9")
+    drive.see("^refused")
+    drive.tell("name-board 2")
+    drive.see("^said: the job has no copy of this board left to be dealt")
+    assert machine.status("deals") == "1"
+    drive.tell("name-board 1")
+    drive.see("board 1, copy 1, insertion 4, exact")
+    drive.see("^done")
+    drive.end()
+    for board, lay in zip((2, 1), [lay for lay in machine.account() if lay["end"] == "done"]):
+        assert_exact(lay, board)
+
+
+@test
+def a_named_board_is_not_said_to_be_empty(box):
+    """Behind a void board, whoever names the next one is asked about that as well."""
+    machine = box.machine("--manual", "--capabilities", "by-card,exit-sensors,keys,board-reader",
+                          scenario="deal 1 position 7: wrong-pocket")
+    drive = Drive(box, machine)
+    drive.see("insert-board: .* board 1")
+    machine.tell("insert 1")
+    drive.see("board 1, copy 1, insertion 1, void")
+    machine.tell("remove")
+    machine.tell("wait state IDLE")
+    machine.tell("empty")
+    for insert, asks, answer in ("insert 2", "number-other", "deal-this"), ("insert", "number-unread", "name-board 1"):
+        machine.tell(insert)
+        drive.see(asks)
+        drive.tell(answer)
+        drive.see("confirm-empty")
+        assert machine.status("deals") == "1"
+        machine.tell("remove")
+        drive.see("wrong-pocket")
+    drive.end()
+
+
+@test
 def a_deal_is_paused_and_goes_on(box):
     machine, drive = board_in(box, scenario="position 20: freeze\non request PAUSE: thaw")
     machine.tell("wait frozen")
