@@ -6,6 +6,7 @@
 
 #include "dealing/deal-law.h"
 #include "dealing/deal.h"
+#include "dealing/rehearsal.h"
 #include "service/service-objects.h"
 #include "ui/ruling-text.h"
 #include "ui/sealed.h"
@@ -73,9 +74,24 @@ static enum status deal(struct args *args, const struct deal_options *options)
 	return status;
 }
 
+/* On an emulated machine, with a ledger that is removed afterwards */
+static enum status rehearse(struct args *args, struct deal_options *options)
+{
+	enum status status = STATUS_MACHINE;
+	struct rehearsal rehearsal;
+
+	if (rehearsal_begin(&rehearsal)) {
+		options->wanted.uri = rehearsal.uri;
+		options->ledger = rehearsal.ledger;
+		status = deal_alone(args, options);
+	}
+	rehearsal_end(&rehearsal);
+	return status;
+}
+
 enum {
 	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_SET, KEY_HOW, KEY_PRIORITY,
-	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG, KEY_LEDGER, KEY_SPEAK
+	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG, KEY_LEDGER, KEY_SPEAK, KEY_REHEARSE
 };
 
 static enum status deal_run(struct args *args)
@@ -162,6 +178,9 @@ static enum status deal_run(struct args *args)
 		case KEY_SPEAK:
 			options.speak = true;
 			break;
+		case KEY_REHEARSE:
+			options.rehearse = true;
+			break;
 		case KEY_REVEAL:
 			options.reveal = true;
 			break;
@@ -169,6 +188,11 @@ static enum status deal_run(struct args *args)
 	}
 	if (key == ARGS_STOP)
 		return args->status;
+	if (options.rehearse && (law.rules || options.resume || options.set || options.certify || options.record ||
+				 options.ledger || options.priority_text || options.wanted.uri ||
+				 *options.wanted.ids))
+		return args_wrong(args, "--rehearse has a machine of its own and leaves no record: no --machine, --ledger, "
+				  "--record, --certify, --resume, --set, --priority or --law");
 	if (law.rules) {
 		if (args->argc || options.resume || options.boards_text || options.copies_text ||
 		    options.record || options.session || options.set || options.how || options.priority_text ||
@@ -204,13 +228,14 @@ static enum status deal_run(struct args *args)
 	if (options.priority_text &&
 	    !args_number(args, "priority", options.priority_text, 0, PRIORITY_MAX, &options.priority))
 		return STATUS_INPUT;
-	return deal(args, &options);
+	return options.rehearse ? rehearse(args, &options) : deal(args, &options);
 }
 
 static const struct option_row deal_options[] = {
 	OPT_MACHINES,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or unlimited (default: 1)" },
+	{ KEY_REHEARSE, "rehearse", NULL, "deal on an emulated machine, for practice; nothing is recorded" },
 	{ 'r', "resume", NULL, "continue the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "the session that it is dealt for (default: the date)" },
 	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
@@ -248,6 +273,9 @@ const struct command cmd_deal = {
 		 "If the service dealboxd is running, it deals, on all its machines or on those\n"
 		 "that --machine names by their ids, unless --machine gives an address.\n"
 		 "Without the service, the record is your own ledger, whose name is printed.\n"
+		 "\n"
+		 "With --rehearse, an emulated machine deals, which ends with the command: everything\n"
+		 "is as with a machine, and nothing counts. It needs dealbox-emulator.\n"
 		 "\n"
 		 "With --machine hand:, you are the machine: name each card with two keys, and the\n"
 		 "seat that it belongs to fills the terminal. hand:DEVICE,codes=FILE reads a bar-code\n"

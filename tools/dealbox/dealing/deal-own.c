@@ -104,6 +104,8 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 		snprintf(before, sizeof(before), "; %u are left out", stand->skipped);
 	say("%u%s boards are exact duplicates%s; %u void and dealt again; %.0f s, %.0f boards per hour",
 	    stand->job.recorded, of, before, f->voids, seconds, seconds > 0 ? dealt * 3600 / seconds : 0);
+	if (((const struct own_deal *)f->context)->options->rehearse)
+		say("it was a rehearsal: no card was dealt");
 }
 
 static void stop_say(const struct front *f, const struct own_stand *stand,
@@ -111,6 +113,12 @@ static void stop_say(const struct front *f, const struct own_stand *stand,
 {
 	const char *colon = f->stands ? ": " : "", *stands = f->stands ? f->stands : "";
 
+	if (((const struct own_deal *)f->context)->options->rehearse) {
+		/* nothing is left to go on with */
+		if (stand->board)
+			complain(NULL, "stopped before board %u, copy %u", stand->board, stand->copy);
+		return;
+	}
 	if (open)
 		complain(f->capabilities & DEALBOX_CAP_BOARD_LOCK ?
 			 "`dealbox deal --resume` lets go of that board, to be emptied, and goes on" :
@@ -529,9 +537,11 @@ static enum status deal_with(struct own_deal *d)
 			   "cannot read cards: it would have to trust the order of the pack",
 			   counts ? "use another machine" : "use a machine with a card reader"))
 		return STATUS_MACHINE;
+	d->own.rehearsal = d->options->rehearse;
 	if (!own_open(&d->own, d->options->ledger, d->options->json))
 		return STATUS_INPUT;
-	if (!old_journal_take(&d->own, d->front.id, d->set))
+	/* what an earlier version has left is of a real machine */
+	if (!d->options->rehearse && !old_journal_take(&d->own, d->front.id, d->set))
 		return STATUS_INPUT;
 	if (is_over(d))
 		return certify_over(d);

@@ -24,6 +24,7 @@ struct deal_options {
 	const char *how;
 	const char *priority_text;
 	bool resume;
+	bool rehearse;			/* no card is dealt: the ledger is thrown away */
 	bool yes;			/* give an old job up without asking */
 	bool practice;
 	bool json;

@@ -111,12 +111,16 @@ bool own_open(struct own_ledger *own, const char *path, bool json)
 	if (!own->reader || err)
 		return open_failed(own, own->reader, err);
 	if (!json) {
-		say("everything is recorded in %s", own->path);
+		if (own->rehearsal)
+			say("this is a rehearsal: no card is dealt, and nothing counts");
+		else
+			say("everything is recorded in %s", own->path);
 		return true;
 	}
 	object = json_object_new_object();
-	json_add_text(object, "event", "ledger");
-	json_add_text(object, "path", own->path);
+	json_add_text(object, "event", own->rehearsal ? "rehearsal" : "ledger");
+	if (!own->rehearsal)
+		json_add_text(object, "path", own->path);
 	json_say(object);
 	return true;
 }

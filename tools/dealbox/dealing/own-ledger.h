@@ -18,6 +18,7 @@
 struct own_ledger {
 	char path[4096];
 	bool named;			/* path given by the user: a service may continue its jobs */
+	bool rehearsal;			/* set before own_open(): the ledger is thrown away */
 	struct dealbox_ledger *ledger;	/* for writing; used by the front while it deals */
 	struct dealbox_ledger *reader;
 };
