@@ -12,7 +12,7 @@ import sys
 
 import dbus
 
-from harness import World, tests_in, tests_of, wait
+from harness import World, ends, tests_in, tests_of, until, wait
 
 PATH = '/io/dealbox1/machine/READS'
 CHANGED, NOT_ASKED, NOT_FOUND = ('io.dealbox1.Error.' + name for name in ('Changed', 'NotAsked', 'NotFound'))
@@ -253,7 +253,7 @@ def complete(w, *words):
     return found
 
 
-def deal_at_terminal(w, *options):
+def deal_at_terminal(w, *options, **environment):
     """All that dealbox deal shows of a board that is dealt and one that is wrong."""
     w.tell('READS', 'remove force')
     w.tell('READS', 'empty')
@@ -261,7 +261,8 @@ def deal_at_terminal(w, *options):
     wait('the board to be out', lambda: not machine(w)['Insertion'])
     keyboard, terminal = pty.openpty()
     deal = w.spawn([w.dealbox, 'deal', '--session', 'tty', '--boards', '17,18', '--how', 'wait-for-start,replay',
-                    *options, w.set_file], stdin=terminal, stdout=terminal, stderr=terminal)
+                    *options, w.set_file], stdin=terminal, stdout=terminal, stderr=terminal,
+                   env={**os.environ, 'TERM': 'xterm', **environment})
     os.close(terminal)
     os.set_blocking(keyboard, False)
     seen = ['']
@@ -275,7 +276,7 @@ def deal_at_terminal(w, *options):
     wait('the question', lambda: shows('Put in the empty board 17'))
     assert 'Enter' not in seen[0], seen
     insert(w, 17)
-    wait('the question', lambda: shows('Press start to deal board 17, copy 1. Enter is the start key.'))
+    wait('the question', lambda: shows('Press start to deal board 17, copy 1. [Enter]'))
     w.tell('READS', 'speed 5')
     os.write(keyboard, b'\n')
     wait('the deal', lambda: machine(w)['Cards'] > 9)
@@ -297,13 +298,50 @@ def deal_at_terminal(w, *options):
 def test_deal_tells_a_person_how_far_it_is(w):
     """At a terminal: the whole job, and the bell when somebody has to come, but not before."""
     seen = deal_at_terminal(w)
-    assert re.search(r'card \d+ of 52; 0 of 2 done', seen), seen
+    assert re.search(r'card \d+ of 52; 0 of 2 boards done', seen), seen
     dealt, wrong = seen.split('exact duplicate', 1)
     assert '\a' not in dealt and '\a' in wrong, seen
+    # exact is green, and a call for help is yellow
+    assert '\033[32mboard 17: exact duplicate' in seen and '\033[33mboard 17: Board' not in dealt, seen
+    assert re.search(r'\033\[33m[^\n]*The label says board 3', wrong), seen
+    seen = deal_at_terminal(w, NO_COLOR='1')
+    assert '\a' in seen and not re.search(r'\033\[\d*m', seen), seen
+    seen = deal_at_terminal(w, NO_COLOR='')
+    assert '\033[32m' in seen, seen
     # a screen reader reads each line once
     seen = deal_at_terminal(w, '--plain')
     assert 'of 52' not in seen and '\a' not in seen and '\r' not in seen.replace('\r\n', ''), seen
     assert '\033' not in seen, seen
+
+
+def told_alike(w):
+    """The command's own sentence is that of the service; in another language it is another."""
+    says = {}
+    for words in ((), ('--lang', 'en'), ('--lang', 'nb')):
+        result = w.command('status', *words)
+        assert result.returncode == 0, result
+        says[words[-1:]] = re.search(r'^READS: \S+\n  (.*)$', result.stdout, re.M)[1]
+    assert says[()] == says['en',] == machine(w)['Instruction'] != says['nb',], says
+
+
+def test_deal_and_capture_take_a_language(w):
+    """With the service as without it."""
+    w.tell('READS', 'remove force')
+    wait('the board to be out', lambda: not machine(w)['Insertion'])
+    deal = w.begin('deal', '--lang', 'nb', '--session', 'nb', '--boards', '19', '--how', 'wait-for-start,replay', w.set_file)
+    until(deal, '^board 19: Legg|^board 19: Sett')
+    told_alike(w)
+    insert(w, 19)
+    line = until(deal, 'Trykk').splitlines()[-1]
+    assert line == 'board 19: Trykk på start for å gi mappe 19, eksemplar 1. [Enter]' or line.endswith('[Enter]'), line
+    told_alike(w)
+    deal.stdin.write('\n')
+    deal.stdin.flush()
+    ends(deal, 0, 'board 19: exact duplicate')
+    w.take_out('READS')
+    for command in ('status', 'watch', 'deal'):
+        result = w.command(command, '--lang', 'xx', *([w.set_file] if command == 'deal' else []))
+        assert result.returncode == 2 and 'xx' in result.stderr, result
 
 
 def test_completion_knows_jobs_and_machines(w):
@@ -334,6 +372,7 @@ def test_places_of_stops(w):
     assert told['suspect'] in ('earlier', 'reader', 'deck') and told['chance'] in range(30, 101, 10), told
     assert 21 <= told['card'] <= 52 and 'copies' not in told and 'place' not in told, told
     assert 'reveal' in m['Keys'] and 'redeal' not in m['Keys']
+    told_alike(w)
     w.object(path, 'Job').Cancel()
     path = begin(w, [12], 0)
     w.tell('READS', 'inject position 5: jam gate')
@@ -341,7 +380,54 @@ def test_places_of_stops(w):
     wait('the deal', lambda: w.answer() or machine(w)['State'] == 'jam')
     told = facts(machine(w))
     assert told['place'] == 'gate' and told['card'] == 6 and 'code' not in told and 'seat' not in told, told
+    told_alike(w)
     w.object(path, 'Job').Cancel()
+
+
+def test_one_call_is_for_several_machines(w):
+    """Each is asked, whatever the others answer; the exit status is that of the worst."""
+    both = ['LEFT', 'RIGHT']
+    for name in both:
+        w.add_emulator(name, '--speed', '0', '--manual', '--capabilities', 'by-card,exit-sensors,board-lock,test-deal')
+    w.stop()
+    w.start()
+    at = '/io/dealbox1/machine/'
+    wait('the machines', lambda: all(w.machines().get(at + name, {}).get('Present') for name in both))
+
+    def count(name, word):
+        words = w.tell(name, 'status').split()
+        return int(words[words.index(word) + 1])
+    for name in both:
+        w.tell(name, 'insert')
+    wait('the locks', lambda: all('test-deal' in w.machines()[at + name]['Keys'] for name in both))
+    before = [count(name, 'transfers') for name in both]
+    result = w.command('locate', '--seconds', '1', 'LEFT', 'NOBODY', 'RIGHT')
+    assert result.returncode == 2 and 'no machine NOBODY' in result.stderr, result
+    assert all(count(name, 'transfers') > was for name, was in zip(both, before))
+    result = w.command('locate')
+    assert result.returncode == 1 and 'name those that are meant' in result.stderr, result
+    result = w.command('test', '--cards', '4', *both)
+    assert result.returncode == 0 and re.findall(r'^(\w+) deals 4 cards', result.stdout, re.M) == both, result
+    wait('the test deals', lambda: all(count(name, 'deals') == 1 for name in both))
+    wait('their end', lambda: all(w.machines()[at + name]['State'] == 'used' for name in both))
+    for name in both:
+        w.tell(name, 'remove force')
+        w.tell(name, 'empty')
+    path = w.add_job(w.add_set('questions')[0], [20, 21], replay=True, machines=both)
+    wait('the question', lambda: all(w.machines()[at + name]['State'] in ('insert-board', 'confirm-empty')
+                                     for name in both))
+    for name in both:
+        w.tell(name, 'insert')
+    wait('the keys', lambda: all('start' in w.machines()[at + name]['Keys'] for name in both))
+    before = [count(name, 'transfers') for name in both]
+    result = w.command('release', *both)
+    assert result.returncode == 0, result
+    wait('the locks', lambda: not any('release' in w.machines()[at + name]['Keys'] for name in both))
+    assert all(count(name, 'transfers') > was for name, was in zip(both, before))
+    result = w.command('start', '--yes', 'LEFT', 'READS', 'RIGHT')
+    assert result.returncode == 1 and 'READS does not wait for start' in result.stderr, result
+    wait('both boards', lambda: w.answer() or w.job(path)['State'] == 'done')
+    assert sorted(row[0] for row in outcome(w, path)) == [20, 21], outcome(w, path)
 
 
 world = World(*sys.argv[1:5])

@@ -575,9 +575,52 @@ def a_terminal_shows_progress_and_a_pipe_does_not(box):
         pass                    # the other end is closed
     assert process.wait() == 0
     # of the first board nobody knows yet how long one takes
-    for pattern in (rb"board 1: card \d+/52\r", rb"board 2: card \d+/52, [1-9][0-9]* boards per hour",
+    for pattern in (rb"board 1: card \d+ of 52; 0 of 2 boards done\r",
+                    rb"board 2: card \d+ of 52; 1 of 2 boards done, [1-9][0-9]* boards per hour, about \d+ min left",
                     rb"\r\033\[K"):
         assert re.search(pattern, seen), seen[:400]
+
+
+def at_terminal(box, *options, **environment):
+    """Return what a terminal shows of a void board, without the service."""
+    machine = box.machine("--manual", name="".join(options + tuple(environment)).strip("-") or "colours",
+                          scenario="deal 1 position 7: wrong-pocket")
+    master, slave = pty.openpty()
+    box.env = {**box.env, "TERM": "xterm", **environment}
+    process = box.start([os.environ["DEALBOX"], "deal", *options, "-m", machine.uri, "--boards", "1",
+                         "--ledger", machine.path + ".ledger", SET], stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+
+    def see(pattern):
+        nonlocal seen
+        while not re.search(pattern, seen):
+            seen += os.read(master, 4096)
+    see(b"Put in the empty board")
+    machine.tell("insert")
+    see(b"put the board in again")
+    machine.tell("remove")
+    machine.tell("empty")
+    machine.tell("insert")
+    see(rb"If it is empty.*\[Enter\]")
+    os.write(master, b"\n")
+    see(b"1 of 1 boards are exact")
+    assert process.wait() == 0
+    os.close(master)
+    return seen
+
+
+@test
+def a_terminal_shows_colours_and_rings_where_somebody_has_to_come(box):
+    seen = at_terminal(box)
+    for pattern in (rb"\033\[31mboard 1: void: wrong pocket", rb"\033\[33mboard 1: A card fell",
+                    rb"\033\[32mboard 1: exact duplicate[^\n]*\033\[m\r\n", b"\a"):
+        assert re.search(pattern, seen), (pattern, seen)
+    first = seen[:seen.index(b"\033[31m")]
+    assert b"\a" not in first and b"\033[3" not in first and b"Enter" not in first, first
+    assert not re.search(rb"\033\[\d*m", at_terminal(box, NO_COLOR="1"))
+    seen = at_terminal(box, "--plain")
+    assert b"\033" not in seen and b"\a" not in seen, seen
 
 
 @test

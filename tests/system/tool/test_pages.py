@@ -161,6 +161,10 @@ def zsh_completes_what_help_lists(box):
     for name, case in cases.items():
         assert re.findall(r"^\t\t'--([\w-]+)\[", case, re.M) == \
             [option[1] for option in options(box, name)], case
+    # values, and what the service lists
+    assert ":LANGUAGE:(nb el fr ru en)'" in cases["deal"] and "reversed-pockets" in cases["deal"]
+    assert ":MACHINE:_dealbox_status'" in cases["deal"] and "'*:id:_dealbox_status'" in cases["start"]
+    assert "'*:id:_dealbox_jobs'" in cases["cancel"] and "_dealbox_jobs() {" in text
 
 
 main()

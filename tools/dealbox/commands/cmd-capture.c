@@ -6,6 +6,8 @@
 #include <dealbox/set.h>
 
 #include "dealing/capture.h"
+#include "ui/operator-say.h"
+#include "ui/ruling-text.h"
 #include "ui/set-to-deal.h"
 #include "ui/tool.h"
 
@@ -56,6 +58,11 @@ static enum status capture_run(struct args *args)
 			options.board_text = value;
 		if (key == KEY_LEDGER)
 			options.ledger = value;
+		if (key == KEY_LANG) {
+			options.language = ruling_text_language(value);
+			if (!options.language)
+				return STATUS_INPUT;
+		}
 		options.resume |= key == 'r';
 	}
 	if (key == ARGS_STOP)
@@ -77,6 +84,7 @@ static const struct option_row capture_options[] = {
 	{ 'b', "board", "N", "number of the board (default: 1)" },
 	{ 'r', "resume", NULL, "with the service: continue the last capture, or write its file" },
 	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
+	OPT_LANG,
 	OPT_PLAIN,
 	{ 0 }
 };

@@ -8,8 +8,46 @@
 
 #include "ui/tool.h"
 
-/* The words of --how, as dealbox-deal takes them. */
-#define HOW_WORDS	"replay sets-in-a-row descending by-reader stop-card reversed-pockets by-position wait-for-start"
+/* Words that an option takes. */
+static const struct {
+	const char *option, *words;
+} values[] = {
+	{ "how", "replay sets-in-a-row descending by-reader stop-card reversed-pockets by-position wait-for-start" },
+	{ "lang", "nb el fr ru en" },
+	{ "turn", "N E S W" },
+};
+
+/* Commands whose operands are what another command lists as "id". */
+static const struct {
+	const char *list, *commands;
+} operands[] = {
+	{ "status", " accept start release locate test " },
+	{ "jobs", " jobs pause resume cancel priority skip redeal " },
+};
+
+#define COUNT(table)	(sizeof(table) / sizeof((table)[0]))
+
+/* Return the command that lists the operands of this one, or NULL. */
+static const char *operand_list(const char *command)
+{
+	char word[32];
+
+	snprintf(word, sizeof(word), " %s ", command);
+	for (size_t n = 0; n < COUNT(operands); n++)
+		if (strstr(operands[n].commands, word))
+			return operands[n].list;
+	return NULL;
+}
+
+/*
+ * Of jobs or machines, if the service runs. The shell expands the words, and a machine may have any
+ * text as its serial number, so only plain words are offered.
+ */
+static void ids_print(void)
+{
+	puts("_dealbox_ids() { dealbox \"$1\" --json 2>/dev/null |\n"
+	     "\tsed -n 's/.*\"id\": *\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'; }");
+}
 
 static void bash_print(void)
 {
@@ -40,27 +78,23 @@ static void bash_print(void)
 	     "\t\tesac\n"
 	     "\tfi\n"
 	     "\tif [ \"$COMP_CWORD\" -eq 1 ] || [[ $cur == -* ]]; then\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
-	     "\telif [ \"$prev\" = --how ]; then\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W '" HOW_WORDS "' -- \"$cur\")\n"
-	     "\telif [ \"$prev\" = --lang ]; then\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W 'nb el fr ru en' -- \"$cur\")\n"
-	     "\telif [[ $prev == --machine || ' accept start release locate test ' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids status)\" -- \"$cur\")\n"
-	     "\telif [[ ' jobs pause resume cancel priority skip redeal ' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids jobs)\" -- \"$cur\")\n"
-	     "\telif [ \"$prev\" = help ]; then\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")");
+	for (n = 0; n < COUNT(values); n++)
+		printf("\telif [ \"$prev\" = --%s ]; then\n"
+		       "\t\tmapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\")\n", values[n].option, values[n].words);
+	puts("\telif [ \"$prev\" = --machine ]; then\n"
+	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids status)\" -- \"$cur\")");
+	for (n = 0; n < COUNT(operands); n++)
+		printf("\telif [[ '%s' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
+		       "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids %s)\" -- \"$cur\")\n",
+		       operands[n].commands, operands[n].list);
+	puts("\telif [ \"$prev\" = help ]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_commands)\" -- \"$cur\")\n"
 	     "\telse\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 	     "\tfi\n"
 	     "}");
-	/*
-	 * Of jobs or machines, if the service runs. compgen expands the words, and a machine may have
-	 * any text as its serial number, so only plain words are offered.
-	 */
-	puts("_dealbox_ids() { dealbox \"$1\" --json 2>/dev/null |\n"
-	     "\tsed -n 's/.*\"id\": *\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'; }");
+	ids_print();
 	fputs("_dealbox_commands() { echo '", stdout);
 	for (c = commands; *c; c++)
 		printf("%s%s", c == commands ? "" : " ", (*c)->name);
@@ -81,6 +115,21 @@ static void zsh_text(const char *text)
 	}
 }
 
+/* What _arguments offers for the value of an option. */
+static void zsh_value(const struct option_row *row)
+{
+	size_t n;
+
+	for (n = 0; n < COUNT(values) && strcmp(values[n].option, row->name); n++)
+		;
+	if (n < COUNT(values))
+		printf(":%s:(%s)", row->arg, values[n].words);
+	else if (!strcmp(row->name, "machine"))
+		printf(":%s:_dealbox_status", row->arg);
+	else
+		printf(":%s:_files", row->arg);
+}
+
 static void zsh_print(void)
 {
 	const struct command *const *c;
@@ -89,8 +138,12 @@ static void zsh_print(void)
 
 	puts("#compdef dealbox\n"
 	     "# zsh completion for dealbox, made by `dealbox completion zsh`\n"
-	     "local -a commands\n"
-	     "commands=(");
+	     "local -a commands");
+	ids_print();
+	for (n = 0; n < COUNT(operands); n++)
+		printf("_dealbox_%s() { compadd -- ${(f)\"$(_dealbox_ids %s)\"}; }\n", operands[n].list,
+		       operands[n].list);
+	puts("commands=(");
 	for (c = commands; *c; c++) {
 		printf("\t'%s:", (*c)->name);
 		zsh_text((*c)->summary);
@@ -109,10 +162,13 @@ static void zsh_print(void)
 			zsh_text(row->help);
 			putchar(']');
 			if (row->arg)
-				printf(":%s:_files", row->arg);
+				zsh_value(row);
 			putchar('\'');
 		}
-		puts(" \\\n\t\t'*:file:_files' ;;");
+		if (operand_list((*c)->name))
+			printf(" \\\n\t\t'*:id:_dealbox_%s' ;;\n", operand_list((*c)->name));
+		else
+			puts(" \\\n\t\t'*:file:_files' ;;");
 	}
 	puts("esac");
 }

@@ -8,6 +8,7 @@
 #include "dealing/deal.h"
 #include "dealing/rehearsal.h"
 #include "service/service-objects.h"
+#include "ui/operator-say.h"
 #include "ui/ruling-text.h"
 #include "ui/sealed.h"
 #include "ui/set-to-deal.h"
@@ -91,7 +92,7 @@ static enum status rehearse(struct args *args, struct deal_options *options)
 
 enum {
 	KEY_PRACTICE = OPT_LONG, KEY_CERTIFY, KEY_SESSION, KEY_SET, KEY_HOW, KEY_PRIORITY,
-	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LANG, KEY_LEDGER, KEY_SPEAK, KEY_REHEARSE
+	KEY_LAW, KEY_TURN, KEY_BEFORE, KEY_LAW_RECORD, KEY_LEDGER, KEY_SPEAK, KEY_REHEARSE
 };
 
 static enum status deal_run(struct args *args)
@@ -251,7 +252,7 @@ static const struct option_row deal_options[] = {
 	{ KEY_TURN, "turn", "SEAT", "with --law: whose turn it is to deal (default: N)" },
 	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
 	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
-	{ KEY_LANG, "lang", "LANGUAGE", "without the service: sentences in nb, el, fr, ru or en (default: en)" },
+	OPT_LANG,
 	{ KEY_SPEAK, "speak", NULL, "by hand: say each seat (speech-dispatcher)" },
 	OPT_YES,
 	OPT_JSON,

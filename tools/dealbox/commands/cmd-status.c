@@ -10,16 +10,43 @@
 #include <string.h>
 
 #include "service/service-objects.h"
+#include "ui/operator-say.h"
+#include "ui/ruling-text.h"
 
 static const struct option_row status_options[] = {
 	OPT_JSON,
+	OPT_LANG,
 	{ 0 }
 };
 
-static void machine_print(struct json_object *m)
+/* Parse --json, and --lang for people. Returns false if the command should exit with args->status. */
+static bool options_parse(struct args *args, bool *json, const char **language)
 {
-	put("%s: %s\n  %s\n", service_text(m, "id"), service_text(m, "state"),
-	    service_text(m, "instruction"));
+	const char *value;
+	int key;
+
+	while ((key = args_next(args, &value)) >= 0) {
+		*json |= key == 'j';
+		if (key != KEY_LANG)
+			continue;
+		*language = ruling_text_language(value);
+		args->status = STATUS_INPUT;
+		if (!*language)
+			return false;
+	}
+	if (key == ARGS_STOP)
+		return false;
+	if (args->argc)
+		args->status = args_wrong(args, "it takes no operand: '%s'", args->argv[0]);
+	return !args->argc;
+}
+
+static void machine_print(struct json_object *m, const char *language)
+{
+	char text[2048];
+
+	service_instruction(m, language, text, sizeof(text));
+	put("%s: %s\n  %s\n", service_text(m, "id"), service_text(m, "state"), text);
 	if (service_number(m, "dealing"))
 		put("  job %lld, board %lld, copy %lld: card %lld\n",
 		    (long long)service_number(m, "job"), (long long)service_number(m, "board"),
@@ -31,11 +58,12 @@ static void machine_print(struct json_object *m)
 static enum status status_run(struct args *args)
 {
 	struct json_object *machines = NULL;
+	const char *language = NULL;
 	bool json = false;
 	sd_bus *bus;
 	size_t n, count;
 
-	if (!args_only_json(args, &json))
+	if (!options_parse(args, &json, &language))
 		return args->status;
 	bus = service_open();
 	if (bus)
@@ -48,7 +76,7 @@ static enum status status_run(struct args *args)
 		service_say(machines);
 	} else {
 		for (n = 0; n < count; n++)
-			machine_print(json_object_array_get_idx(machines, n));
+			machine_print(json_object_array_get_idx(machines, n), language);
 		json_object_put(machines);
 	}
 	if (count)
@@ -79,6 +107,7 @@ struct shown {
 
 struct watch {
 	bool json;
+	const char *language;
 	struct shown *shown;
 	size_t count;
 };
@@ -103,6 +132,8 @@ static struct shown *shown_find(struct watch *watch, const char *path)
 static void machine_show(struct watch *watch, struct json_object *m)
 {
 	struct shown *shown = shown_find(watch, service_text(m, "path"));
+	enum dealbox_operator_state state = operator_state(service_text(m, "state"));
+	char text[2048];
 
 	progress("%s: board %lld, copy %lld: card %lld", service_text(m, "id"),
 		 (long long)service_number(m, "board"), (long long)service_number(m, "copy"),
@@ -113,11 +144,15 @@ static void machine_show(struct watch *watch, struct json_object *m)
 	snprintf(shown->state, sizeof(shown->state), "%s", service_text(m, "state"));
 	shown->board = service_number(m, "board");
 	shown->copy = service_number(m, "copy");
-	if (watch->json)
+	if (watch->json) {
 		json_say(json_object_get(m));
-	else
-		say("%s: %s: %s", service_text(m, "id"), service_text(m, "state"),
-		    service_text(m, "instruction"));
+		return;
+	}
+	service_instruction(m, watch->language, text, sizeof(text));
+	say_in(operator_calls(state) ? TONE_CALL : TONE_PLAIN, "%s: %s: %s", service_text(m, "id"),
+	       service_text(m, "state"), text);
+	if (operator_calls(state))
+		bell();
 }
 
 /* False when the service has gone. */
@@ -147,7 +182,7 @@ static enum status watch_run(struct args *args)
 	sd_bus *bus;
 	int err;
 
-	if (!args_only_json(args, &watch.json))
+	if (!options_parse(args, &watch.json, &watch.language))
 		return args->status;
 	bus = service_open();
 	if (!bus)
@@ -177,6 +212,7 @@ static enum status watch_run(struct args *args)
 
 static const struct option_row watch_options[] = {
 	OPT_JSON,
+	OPT_LANG,
 	OPT_PLAIN,
 	{ 0 }
 };

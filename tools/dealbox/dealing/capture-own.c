@@ -98,6 +98,7 @@ enum status capture_alone(const struct capture_options *options)
 {
 	struct front front = {
 		.uri = options->wanted.uri, .capture = true, .give_up = true, .judged = pocket_read,
+		.language = options->language,
 	};
 	struct own_ledger own = { 0 };
 	enum status status = STATUS_INPUT;

@@ -56,7 +56,7 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 		json_say(object);
 		return;
 	}
-	say("%s%s", front_name(f, board, copy, name), reason);
+	say_in(exact ? TONE_GOOD : TONE_BAD, "%s%s", front_name(f, board, copy, name), reason);
 	for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++) {
 		dealbox_difference_message(difference, reveal, text, sizeof(text));
 		say("    %s", text);

@@ -10,6 +10,7 @@
 
 #include "front.h"
 #include "own-ledger.h"
+#include "ui/operator-say.h"
 
 #define PAUSE_MS	5000	/* time limit for the pause, or for the end of the deal */
 
@@ -68,25 +69,43 @@ double front_seconds(const struct front *f)
 
 static void show_progress(const struct front *f, const struct dealbox_dealing_news *news)
 {
-	double seconds = front_seconds(f);
-	char name[64], of[16] = "", rate[48] = "";
+	char name[64];
 
 	if (f->json || f->by_hand)
 		return;
-	if (news->facts.cards)
-		snprintf(of, sizeof(of), "/%u", news->facts.cards);
-	/* the rate is not known before the first board is exact */
-	if (f->exact && seconds > 0)
-		snprintf(rate, sizeof(rate), ", %.0f boards per hour", f->exact * 3600 / seconds);
-	progress("%scard %u%s%s", front_name(f, news->facts.board, news->facts.copy, name), news->landed, of,
-		 rate);
+	operator_progress(&(struct operator_progress){
+		.name = front_name(f, news->facts.board, news->facts.copy, name), .cards = news->landed,
+		.of = news->facts.cards, .done = f->done, .all = f->all, .exact = f->exact,
+		.seconds = front_seconds(f),
+	});
+}
+
+/* Count the copies of the job. A capture and a shuffled pack have no total. */
+static void count(struct front *f)
+{
+	struct own_stand stand;
+
+	if (!progress_seen() || f->json || f->by_hand || own_stand(f->reader, f->job, &stand) || !stand.job.set)
+		return;
+	f->done = stand.job.recorded + stand.skipped;
+	f->all = (uint64_t)stand.job.boards * stand.job.copies;
+}
+
+/* Return true if Enter is the answer to the state. By hand it also says that the board is in, or out. */
+static bool enter_answers(const struct front *f, enum dealbox_operator_state state)
+{
+	unsigned int enters = DEALBOX_WAY_START;
+
+	if (f->by_hand)
+		enters |= DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE;
+	return (f->by_hand || f->listens) && dealbox_operator_ways(state) & enters;
 }
 
 /* Tell the operator what to do, if that has changed. */
 static void tell(struct front *f, const struct dealbox_dealing_news *news)
 {
 	struct json_object *object;
-	const unsigned int enters = DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE | DEALBOX_WAY_START;
+	bool calls = operator_calls(news->state);
 	char text[sizeof(f->told)];
 	char name[64];
 
@@ -107,8 +126,11 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 		return;
 	hand_show_leave(&f->show);
 	if (!f->json) {
-		say("%s%s%s", front_name(f, news->facts.board, news->facts.copy, name), text,
-		    f->by_hand && dealbox_operator_ways(news->state) & enters ? " [Enter]" : "");
+		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s",
+		       front_name(f, news->facts.board, news->facts.copy, name), text,
+		       enter_answers(f, news->state) ? ENTER_MARK : "");
+		if (calls && !f->by_hand)
+			bell();
 		return;
 	}
 	object = json_object_new_object();
@@ -189,6 +211,7 @@ static bool take_news(struct front *f, enum front_end *end)
 			f->exact += news.exact;
 			f->voids += !news.exact;
 			hand_show_leave(&f->show);
+			count(f);
 			if (f->judged(f, &news))
 				break;
 			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_PAUSE, 0, 0);
@@ -249,8 +272,6 @@ static enum front_end stop(struct front *f, int signals)
 static enum front_end loop(struct front *f, int signals)
 {
 	enum front_end end;
-	/* by hand, all keys are the machine's */
-	bool listen = !f->by_hand;
 	char keys[64];
 
 	for (;;) {
@@ -258,7 +279,7 @@ static enum front_end loop(struct front *f, int signals)
 			{ .fd = dealbox_dealing_fd(f->dealing), .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
 			/* after its end, nobody can press Enter */
-			{ .fd = listen ? STDIN_FILENO : -1, .events = POLLIN },
+			{ .fd = f->listens ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 
 		poll(wait, 3, -1);
@@ -268,8 +289,8 @@ static enum front_end loop(struct front *f, int signals)
 			return stop(f, signals);
 		if (!wait[2].revents)
 			continue;
-		listen = read(STDIN_FILENO, keys, sizeof(keys)) > 0;
-		if (listen)
+		f->listens = read(STDIN_FILENO, keys, sizeof(keys)) > 0;
+		if (f->listens)
 			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_START, 0, 0);
 	}
 }
@@ -298,6 +319,9 @@ enum front_end front_run(struct front *f)
 		close(signals);
 		return FRONT_MACHINE;
 	}
+	count(f);
+	/* by hand, all keys are the machine's */
+	f->listens = !f->by_hand;
 	end = loop(f, signals);
 	hand_show_close(&f->show);
 	progress(NULL);

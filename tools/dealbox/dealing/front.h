@@ -52,6 +52,8 @@ struct front {
 	char address[320];		/* uri with the language of the keys */
 	enum dealbox_operator_state state;
 	bool board;			/* in the machine, or in it when the machine went away */
+	bool listens;			/* to Enter */
+	uint64_t done, all;		/* copies of the job; all: 0 = without limit */
 	char told[2048];
 };
 

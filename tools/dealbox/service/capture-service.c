@@ -152,7 +152,7 @@ static enum status capture_follow(struct job_watch *f, const struct capture_opti
 
 enum status capture_by_service(sd_bus *bus, const struct capture_options *options)
 {
-	struct job_watch f = { .kind = &capturing, .bus = bus };
+	struct job_watch f = { .kind = &capturing, .bus = bus, .language = options->language };
 	enum status status = capture_follow(&f, options);
 
 	job_watch_close(&f);

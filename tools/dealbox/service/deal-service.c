@@ -254,7 +254,7 @@ static const struct job_watch_kind dealing = {
 static const char *not_by_service(const struct deal_options *options)
 {
 	return options->record ? "--record" : options->reveal ? "--reveal" : options->ledger ? "--ledger" :
-	       options->language ? "--lang" : NULL;
+	       NULL;
 }
 
 /* Add a job for the set, or resume the paused one. */
@@ -363,7 +363,8 @@ static enum status follow(struct job_watch *f, const struct dealbox_set *set)
 enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options)
 {
 	struct deal_follow deal = { .options = options };
-	struct job_watch f = { .kind = &dealing, .context = &deal, .bus = bus, .json = options->json };
+	struct job_watch f = { .kind = &dealing, .context = &deal, .bus = bus, .json = options->json,
+			       .language = options->language };
 	struct job_certifier certifier = { 0 };
 	struct dealbox_set *set = NULL;
 	enum status status = STATUS_DONE;

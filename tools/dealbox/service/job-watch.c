@@ -10,6 +10,7 @@
 #include <dealbox/law.h>
 
 #include "job-watch.h"
+#include "ui/operator-say.h"
 
 /* ---- output --------------------------------------------------------------- */
 
@@ -84,47 +85,33 @@ static unsigned int waiting(const struct job_watch *f, struct json_object **last
 static void progress_tell(const struct job_watch *f, struct json_object *m, const char *id, const char *name)
 {
 	struct json_object *job = job_watch_job(f);
-	int64_t all = service_number(job, "boards") * service_number(job, "copies");
-	int64_t over = service_number(job, "recorded") + service_number(job, "skipped");
-	char total[64] = "", left[48] = "";
 	struct timespec now;
+	char both[256];
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (all && !service_captures(job))
-		snprintf(total, sizeof(total), "; %lld of %lld done", (long long)over, (long long)all);
-	/* By the pace of this run, with all that people do between boards. */
-	if (*total && f->exact)
-		snprintf(left, sizeof(left), ", about %lld min left",
-			 (long long)(((now.tv_sec - f->begin.tv_sec) * (all - over) / f->exact + 59) / 60));
-	progress("%s%scard %lld of %lld%s%s", id, name, (long long)service_number(m, "cards"),
-		 (long long)service_number(m, "cardstotal"), total, left);
-}
-
-/* Return true if the state is not one of every board: somebody has to come. */
-static bool needs_help(const char *state)
-{
-	static const char *const usual[] = {
-		"insert-board", "insert-any", "press-start", "take-out", "paused", "capture", "take-original",
-		"slow",
-	};
-	size_t n;
-
-	for (n = 0; n < sizeof(usual) / sizeof(usual[0]); n++)
-		if (!strcmp(state, usual[n]))
-			return false;
-	return true;
+	snprintf(both, sizeof(both), "%s%s", id, name);
+	operator_progress(&(struct operator_progress){
+		.name = both, .cards = (uint32_t)service_number(m, "cards"),
+		.of = (uint32_t)service_number(m, "cardstotal"),
+		.done = (uint64_t)(service_number(job, "recorded") + service_number(job, "skipped")),
+		.all = service_captures(job) ? 0 :
+		       (uint64_t)(service_number(job, "boards") * service_number(job, "copies")),
+		.exact = f->exact,
+		.seconds = (double)(now.tv_sec - f->begin.tv_sec) + (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9,
+	});
 }
 
 /* Tell the operator what to do at a machine, if that has changed. */
 static void machine_tell(const struct job_watch *f, struct json_object *m)
 {
-	const char *state = service_text(m, "state"), *text = service_text(m, "instruction");
-	bool several = json_object_array_length(f->machines) > 1;
+	const char *state = service_text(m, "state");
+	bool calls = operator_calls(operator_state(state)), several = json_object_array_length(f->machines) > 1;
 	int64_t board = service_number(m, "board"), copy = service_number(m, "copy");
 	int64_t job = service_number(m, "job");
 	struct json_object *object, *other;
-	char name[64], id[160] = "";
+	char name[64], id[160] = "", text[2048];
 
+	service_instruction(m, f->language, text, sizeof(text));
 	if (several)
 		snprintf(id, sizeof(id), "%s: ", service_text(m, "id"));
 	if (job == service_number(job_watch_job(f), "id") && service_number(m, "dealing") &&
@@ -137,10 +124,9 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	    (job && job != service_number(job_watch_job(f), "id")))
 		return;
 	if (!f->json) {
-		say("%s%s%s%s", id, copy_name(f, board, copy, name), text,
-		    f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ?
-		    " Enter is the start key." : "");
-		if (needs_help(state))
+		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s", id, copy_name(f, board, copy, name), text,
+		       f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ? ENTER_MARK : "");
+		if (calls)
 			bell();
 		return;
 	}
@@ -171,7 +157,7 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 	f->voids += !exact;
 	f->judged = f->changed = true;
 	if (!f->json) {
-		say("%s%s", copy_name(f, board, copy, name), text);
+		say_in(exact ? TONE_GOOD : TONE_BAD, "%s%s", copy_name(f, board, copy, name), text);
 		return 0;
 	}
 	object = json_object_new_object();

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "service-objects.h"
+#include "ui/operator-say.h"
 
 #define ALONE	"`dealbox machines`, `dealbox monitor` and `dealbox deal` work without it"
 
@@ -289,6 +290,49 @@ bool service_has(struct json_object *object, const char *name, const char *text)
 		if (!strcmp(json_object_get_string(json_object_array_get_idx(list, n)), text))
 			return true;
 	return false;
+}
+
+/* Return the place of a word in a list whose first is 0, "unknown". */
+static uint32_t word_number(const char *const *words, size_t count, const char *word)
+{
+	size_t n;
+
+	for (n = 1; n < count; n++)
+		if (!strcmp(words[n], word))
+			return (uint32_t)n;
+	return 0;
+}
+
+void service_instruction(struct json_object *machine, const char *language, char *text, size_t size)
+{
+	/* as the service numbers them in Facts */
+	static const char *const seats[] = { "", "N", "E", "S", "W" };
+	static const char *const places[] = { "", "feeder", "reader", "gate", "pocket" };
+	enum dealbox_operator_state state = operator_state(service_text(machine, "state"));
+	struct dealbox_operator_facts facts = { 0 };
+	struct json_object *told = NULL;
+	const struct {
+		const char *name;
+		uint32_t *number;
+	} numbers[] = {
+		{ "board", &facts.board }, { "copy", &facts.copy }, { "there", &facts.there },
+		{ "card", &facts.card }, { "cards", &facts.cards }, { "depth", &facts.depth },
+		{ "code", &facts.code }, { "shuffled", &facts.shuffled },
+	};
+	size_t n;
+
+	json_object_object_get_ex(machine, "facts", &told);
+	if (!language || !told || state == DEALBOX_OPERATOR_STATES) {
+		snprintf(text, size, "%s", service_text(machine, "instruction"));
+		return;
+	}
+	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		*numbers[n].number = (uint32_t)service_number(told, numbers[n].name);
+	if (!facts.copy)
+		facts.copy = word_number(seats, sizeof(seats) / sizeof(seats[0]), service_text(told, "pocket"));
+	facts.seat = word_number(seats, sizeof(seats) / sizeof(seats[0]), service_text(told, "seat"));
+	facts.place = word_number(places, sizeof(places) / sizeof(places[0]), service_text(told, "place"));
+	dealbox_operator_text(state, &facts, language, text, size);
 }
 
 bool service_captures(struct json_object *job)

@@ -75,6 +75,12 @@ bool service_call(sd_bus *bus, const char *path, const char *interface, const ch
 const char *service_text(struct json_object *object, const char *name);
 int64_t service_number(struct json_object *object, const char *name);
 
+/*
+ * Write what the operator of a machine, from service_objects(), is told: in that language, or as the
+ * service says it (NULL). A state that this program does not know is told as the service says it.
+ */
+void service_instruction(struct json_object *machine, const char *language, char *text, size_t size);
+
 /* Return true if the job, from service_objects(), is a capture. */
 bool service_captures(struct json_object *job);
 

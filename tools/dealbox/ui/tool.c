@@ -302,11 +302,16 @@ void put(const char *format, ...)
 	va_end(list);
 }
 
+bool progress_seen(void)
+{
+	return !plain && isatty(STDERR_FILENO);
+}
+
 void progress(const char *format, ...)
 {
 	va_list list;
 
-	if (plain || !isatty(STDERR_FILENO))
+	if (!progress_seen())
 		return;
 	progress_clear();
 	if (!format)
@@ -324,7 +329,7 @@ bool is_plain(void)
 
 void bell(void)
 {
-	if (!plain && isatty(STDERR_FILENO))
+	if (progress_seen())
 		fputc('\a', stderr);
 }
 
@@ -351,6 +356,33 @@ void say(const char *format, ...)
 	va_start(list, format);
 	safe_put(stdout, format, list);
 	va_end(list);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static bool has_colours(void)
+{
+	const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !plain && (!no || !*no) && term && strcmp(term, "dumb") && isatty(STDOUT_FILENO);
+}
+
+void say_in(enum tone tone, const char *format, ...)
+{
+	static const char *const codes[] = {
+		[TONE_GOOD] = "\033[32m", [TONE_BAD] = "\033[31m", [TONE_CALL] = "\033[33m",
+	};
+	bool coloured = tone != TONE_PLAIN && has_colours();
+	va_list list;
+
+	progress_clear();
+	if (coloured)
+		fputs(codes[tone], stdout);
+	va_start(list, format);
+	safe_put(stdout, format, list);
+	va_end(list);
+	if (coloured)
+		fputs("\033[m", stdout);
 	putchar('\n');
 	fflush(stdout);
 }

@@ -160,6 +160,20 @@ void complain(const char *next, const char *format, ...)
  */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Colours that only repeat what the words say. */
+enum tone {
+	TONE_PLAIN,
+	TONE_GOOD,	/* green: a board is exact */
+	TONE_BAD,	/* red: a board is void */
+	TONE_CALL,	/* yellow: somebody has to come */
+};
+
+/*
+ * The same as say(), in a colour if standard output is a terminal. Never with --plain, nor with
+ * NO_COLOR in the environment.
+ */
+void say_in(enum tone tone, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The same for part of a line, or several lines. */
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -196,6 +210,9 @@ int signals_take(void);
  * call; NULL clears it.
  */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Return true if somebody sees the progress line: its numbers may cost reads. */
+bool progress_seen(void);
 
 /* Returns true with --plain. */
 bool is_plain(void);

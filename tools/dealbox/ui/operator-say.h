@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the operator of a machine is told, with the service and without it. */
+#ifndef OPERATOR_SAY_H
+#define OPERATOR_SAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <dealbox/operator.h>
+
+#include "tool.h"
+
+#define KEY_LANG	(OPT_LONG + 0xfb)
+#define OPT_LANG	{ KEY_LANG, "lang", "LANGUAGE", \
+	"sentences in nb, el, fr, ru or en (default: en, or the language of the service)" }
+
+/* Behind a sentence: Enter is the answer to it. */
+#define ENTER_MARK	" [Enter]"
+
+/* Return the state with this name; DEALBOX_OPERATOR_STATES if there is none. */
+enum dealbox_operator_state operator_state(const char *name);
+
+/*
+ * Return true if the state is not one of every board: somebody has to come, who may be away, so the
+ * bell rings.
+ */
+bool operator_calls(enum dealbox_operator_state state);
+
+/* How far a machine and its job are. */
+struct operator_progress {
+	const char *name;		/* "board 3: " */
+	uint32_t cards, of;		/* cards of the board that have fallen; of: 0 = unknown */
+	uint64_t done, all;		/* copies of the job; all: 0 = without limit */
+	unsigned int exact;		/* boards of this run .. */
+	double seconds;			/* .. in this time */
+};
+
+/* Show it as the progress line. The time left is known once a board is exact. */
+void operator_progress(const struct operator_progress *progress);
+
+#endif
