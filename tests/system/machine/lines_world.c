@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * lines_world WIRING FOLDER SEED ACCOUNT [FAULT POSITION]: the cards, motors and sensors behind the lines
+ * of a gpio-sim chip, whose lines are in FOLDER of sysfs. It sees what is switched in the kernel's
+ * trace, and moves the pulls of the inputs. A motor moves cards only while the heartbeat changes at
+ * least every 50 ms, as the watchdog circuit of docs/build-a-machine.md has it. At the end (SIGTERM),
+ * ACCOUNT has where each card lies.
+ *
+ * FAULT happens to the card that is fed as number POSITION; the table below has them. Prints "ready",
+ * and "card N" for each card that comes to rest.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "card_strip.h"
+#include "lines.h"
+#include "wiring.h"
+
+#define TRACE		"/sys/kernel/tracing/trace_pipe"
+#define FIRST_LINE	512		/* of the only chip, in the trace */
+#define NEVER		INT64_MAX
+#define US		1000LL		/* ns */
+#define MS		1000000LL
+
+/* A card's way, in the time that the motor runs */
+#define LEAD		(20 * MS)
+#define MODULE		(1500 * US)
+#define REST		(LEAD + 15 * MODULE + 10 * MS)
+#define LEAVES		(10 * MS)	/* the card sensor */
+#define GATES		(25 * MS)
+/* and on its own */
+#define FALLS		(15 * MS)
+#define PASSES		(20 * MS)	/* an exit sensor */
+#define FEED_WATCHDOG	(50 * MS)
+#define PULLS		128
+
+enum fault {
+	NONE, GATE_STICKS, GATE_LATE, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE, CARD_BOUNCES,
+	JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING, REPEAT, STRAY_EXIT,
+	EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED, PULL_BOARD, OPEN_COVER, CARD_TAKEN, FAULTS,
+};
+
+static const char *const faults[FAULTS] = {
+	"none",
+	"gate-sticks",		/* the gates stay as they were for the card before */
+	"gate-late",		/* they move 200 ms later */
+	"slip",			/* the card stops for 30 ms within its code */
+	"dirty",		/* a dark spot on the code */
+	"blind",		/* the reader sees nothing */
+	"exit-bounces",		/* shorter than the debounce time */
+	"exit-twice",		/* longer */
+	"card-bounces",
+	"jam-feed", "jam-gate", "jam-fall",
+	"double",		/* one behind the other falls, and each is seen */
+	"double-unseen",	/* both at once */
+	"double-stays",		/* the second one stays at the card sensor, stuck */
+	"missing",		/* the card is not in the deck */
+	"repeat",		/* a second one of the card before */
+	"stray-exit",		/* an exit sensor sees something while the card is fed */
+	"exit-blocked",		/* it sees the card, and then all the time */
+	"overflow-reader", "overflow-exit",	/* the host stands still, and the sensor does not */
+	"hang",			/* the host stands still for 300 ms */
+	"hang-feed",		/* while a card moves */
+	"pull-board", "open-cover",
+	"card-taken",		/* out of the reader, when it has just come */
+};
+
+static struct wiring wiring;
+static int pulls[WIRING_LINES];			/* the attributes of the inputs */
+static bool on[WIRING_LINES], alive;
+static int64_t now, beat_at;
+static int heartbeat_value;
+static int64_t on_since[WIRING_LINES];
+static volatile sig_atomic_t over;
+
+static enum fault fault;
+static unsigned int fault_at, fed;		/* number of the next card */
+static uint8_t deck[LINES_CARDS + 1], account[LINES_CARDS];
+static unsigned int left;			/* in the hopper; the first is at the end of deck */
+static unsigned long host;
+
+/* the card that is fed, or rests */
+static bool moves, rests;
+static unsigned int cards;			/* that stick together */
+static uint8_t card[2];
+static struct strip strip;
+static unsigned int edge;
+static int64_t run_since, ran;			/* of the motor, for this card */
+static bool slipped, gone;
+static uint8_t gates, gates_before, gates_old;
+static int64_t gates_at;
+
+/* what comes anyway, in the order of time */
+static struct pull { int64_t at; enum wiring_line line; bool active; } later[PULLS];
+static unsigned int later_count;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "lines_world: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static int64_t clock_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec * 1000 * MS + time.tv_nsec;
+}
+
+/* --- lines ------------------------------------------------------------------------------------- */
+
+static void pull(enum wiring_line line, bool active)
+{
+	const char *how = active != wiring.lines[line].active_low ? "pull-up" : "pull-down";
+
+	if (pwrite(pulls[line], how, strlen(how), 0) < 0)
+		die("pull");
+}
+
+static void pull_at(int64_t at, enum wiring_line line, bool active)
+{
+	unsigned int n = later_count++;
+
+	if (n == PULLS)
+		die("too much at once");
+	for (; n && later[n - 1].at > at; n--)
+		later[n] = later[n - 1];
+	later[n] = (struct pull){ at, line, active };
+}
+
+static void pulse_at(int64_t at, enum wiring_line line, int64_t length)
+{
+	pull_at(at, line, true);
+	pull_at(at + length, line, false);
+}
+
+/* --- cards ------------------------------------------------------------------------------------- */
+
+static bool is_fault(enum fault which)
+{
+	return fault == which && fed == fault_at + 1;
+}
+
+static uint8_t take(void)
+{
+	const uint8_t taken = deck[--left];
+
+	fed++;
+	if (!left)
+		pull(WIRING_HOPPER, false);
+	return taken;
+}
+
+static void begin_card(void)
+{
+	uint8_t before = card[0];
+
+	if (fault == MISSING && fed == fault_at && left > 1)
+		left--;
+	card[0] = take();
+	if (is_fault(REPEAT))
+		card[0] = before;
+	cards = 1;
+	if ((is_fault(DOUBLE) || is_fault(DOUBLE_UNSEEN) || is_fault(DOUBLE_STAYS)) && left)
+		card[cards++] = deck[--left];
+	strip = strip_of(code_of(card[0]));
+	if (is_fault(DIRTY))
+		/* from the middle of the third module to the end of the fourth */
+		for (unsigned int n = 0; n + 1 < strip.count; n += 2)
+			if (strip.edges[n] > 4.5) {
+				strip.edges[n] -= 0.5;
+				break;
+			}
+	if (is_fault(BLIND))
+		strip.count = 0;
+	if (is_fault(STRAY_EXIT))
+		pulse_at(now + LEAD, WIRING_EXIT + 1, PASSES);
+	edge = 0;
+	moves = true;
+	rests = slipped = gone = false;
+	ran = 0;
+}
+
+/* The motor time at which something happens to the card next */
+static int64_t next_of_card(void)
+{
+	if (!moves)
+		return NEVER;
+	if (rests)
+		return gone ? GATES : LEAVES;
+	return edge < strip.count ? LEAD + (int64_t)(strip.edges[edge] * MODULE) : REST;
+}
+
+static bool motor_runs(void)
+{
+	return alive && (rests ? on[WIRING_RELEASE] : on[WIRING_FEED]);
+}
+
+static int64_t motor_time(void)
+{
+	return ran + (motor_runs() ? now - run_since : 0);
+}
+
+static unsigned int pocket_of(uint8_t mask)
+{
+	unsigned int pocket = 0;
+
+	while (pocket < wiring.pockets && wiring.gates[pocket] != mask)
+		pocket++;
+	/* no way that is meant: where no gate catches it */
+	return pocket < wiring.pockets ? pocket : wiring.pockets - 1u;
+}
+
+static void lands(uint8_t which, unsigned int pocket)
+{
+	account[which] = account[which] == LINES_NOWHERE ? (uint8_t)pocket : 100;
+}
+
+static void falls(void)
+{
+	uint8_t mask = gates;
+	unsigned int pocket;
+
+	if (is_fault(GATE_STICKS))
+		mask = gates_before;
+	if (is_fault(GATE_LATE) && now - gates_at < 200 * MS)
+		mask = gates_old;
+	pocket = pocket_of(mask);
+	moves = false;
+	gates_before = gates;
+	if (is_fault(JAM_FALL))
+		return;
+	lands(card[0], pocket);
+	if (cards > 1 && !is_fault(DOUBLE_STAYS))
+		lands(card[1], pocket);
+	if (is_fault(EXIT_BLOCKED)) {
+		pull_at(now + FALLS, WIRING_EXIT + pocket, true);
+		return;
+	}
+	if (is_fault(EXIT_BOUNCES))
+		for (int n = 1; n < 4; n++)
+			pulse_at(now + FALLS - n * MS, WIRING_EXIT + pocket, 300 * US);
+	pulse_at(now + FALLS, WIRING_EXIT + pocket, PASSES);
+	if (is_fault(EXIT_TWICE) || is_fault(DOUBLE))
+		pulse_at(now + FALLS + PASSES + 8 * MS, WIRING_EXIT + pocket, PASSES);
+}
+
+/* --- the host stands still ------------------------------------------------------------------------ */
+
+static char heartbeat(void)
+{
+	char value = 0;
+
+	if (pread(heartbeat_value, &value, 1, 0) != 1)
+		die("heartbeat");
+	return value;
+}
+
+static void wait_ms(int64_t ms)
+{
+	const struct timespec wait = { .tv_nsec = ms * MS };
+
+	nanosleep(&wait, NULL);
+}
+
+static void stand_still(enum wiring_line line, unsigned int pulses)
+{
+	char beat;
+
+	kill((pid_t)host, SIGSTOP);
+	for (; pulses; pulses--) {
+		const struct timespec edge_time = { .tv_nsec = line == WIRING_READER ? 10 * US : 20 * MS };
+
+		pull(line, true);
+		nanosleep(&edge_time, NULL);
+		pull(line, false);
+		nanosleep(&edge_time, NULL);
+	}
+	wait_ms(50);
+	beat = heartbeat();
+	for (int n = 0; n < 50; n++) {
+		wait_ms(5);
+		if (heartbeat() != beat)
+			puts("the heartbeat went on");
+	}
+	/* the watchdog took the power of what is on */
+	for (enum wiring_line output = 0; output < WIRING_INPUTS; output++)
+		on_since[output] = clock_now();
+	kill((pid_t)host, SIGCONT);
+	fault = NONE;
+}
+
+static void comes_to_rest(void)
+{
+	rests = true;
+	ran = 0;
+	run_since = now;
+	pull(WIRING_CARD, true);
+	if (is_fault(CARD_BOUNCES))
+		for (int n = 1; n < 4; n++)
+			pulse_at(now + n * 600 * US, WIRING_CARD, 300 * US);
+	if (is_fault(CARD_BOUNCES))
+		pull_at(now + 3 * MS, WIRING_CARD, true);
+	if (is_fault(PULL_BOARD))
+		pull(WIRING_BOARD, false);
+	if (is_fault(OPEN_COVER))
+		pull(WIRING_COVER, true);
+	if (is_fault(CARD_TAKEN)) {
+		pull_at(now + 10 * MS, WIRING_CARD, false);
+		moves = false;
+	}
+	if (is_fault(OVERFLOW_EXIT))
+		stand_still(WIRING_EXIT + 2, 40);
+	if (is_fault(HANG))
+		stand_still(WIRING_READER, 0);
+	printf("card %u\n", fed - 1);
+}
+
+static void card_goes_on(void)
+{
+	if (rests && !gone) {
+		if (is_fault(JAM_GATE)) {
+			moves = false;
+			return;
+		}
+		gone = true;
+		if (!is_fault(DOUBLE_STAYS))
+			pull(WIRING_CARD, false);
+	} else if (rests) {
+		falls();
+	} else if (edge < strip.count) {
+		if (is_fault(SLIP) && edge == 3 && !slipped) {
+			slipped = true;
+			ran -= 30 * MS;
+			return;
+		}
+		if (is_fault(OVERFLOW_READER) && edge == 4)
+			stand_still(WIRING_READER, 600);
+		if (is_fault(HANG_FEED) && edge == 4)
+			stand_still(WIRING_READER, 0);
+		if (is_fault(JAM_FEED) && edge == 4) {
+			moves = false;
+			return;
+		}
+		pull(WIRING_READER, edge % 2 == 0);
+		edge++;
+	} else {
+		comes_to_rest();
+	}
+}
+
+/* --- what is switched --------------------------------------------------------------------------------- */
+
+static enum wiring_line line_of(unsigned long number)
+{
+	enum wiring_line line = 0;
+
+	while (line < WIRING_INPUTS && (!wiring_has(&wiring, line) ||
+					strtoul(wiring.lines[line].name, NULL, 10) != number))
+		line++;
+	return line;
+}
+
+static void switched(enum wiring_line line, bool level)
+{
+	const bool active = level != wiring.lines[line].active_low;
+
+	if (on[line] == active)
+		return;
+	ran = motor_time();
+	run_since = now;
+	on[line] = active;
+	if (active)
+		on_since[line] = now;
+	else if (line != WIRING_HEARTBEAT && now - on_since[line] > wiring.lines[line].most_ms * MS + 5 * MS)
+		printf("output %u was on for too long\n", line);
+	if (line >= WIRING_GATE && line < WIRING_GATE + WIRING_GATES) {
+		if (gates_at != now)
+			gates_old = gates;
+		gates_at = now;
+		gates = (uint8_t)(gates ^ 1 << (line - WIRING_GATE));
+	}
+	if (line == WIRING_HEARTBEAT) {
+		if (!alive)
+			pull(WIRING_BOARD, true);
+		alive = true;
+		beat_at = now;
+	}
+	if (line == WIRING_FEED && active && !moves && left)
+		begin_card();
+}
+
+/* "... gpio_value: 512 set 1" */
+static void trace_line(const char *text)
+{
+	const char *at = strstr(text, "gpio_value: ");
+	unsigned long number;
+	char *end;
+
+	if (!at)
+		return;
+	number = strtoul(at + strlen("gpio_value: "), &end, 10);
+	if (strncmp(end, " set ", 5))
+		return;
+	if (number >= FIRST_LINE && line_of(number - FIRST_LINE) < WIRING_INPUTS)
+		switched(line_of(number - FIRST_LINE), end[5] == '1');
+}
+
+static void read_trace(int fd)
+{
+	static char text[65536];
+	static size_t length;
+	ssize_t got = read(fd, text + length, sizeof(text) - 1 - length);
+	char *line = text, *next;
+
+	if (got < 0 && errno != EINTR && errno != EAGAIN)
+		die(TRACE);
+	length += got > 0 ? (size_t)got : 0;
+	text[length] = 0;
+	now = clock_now();
+	for (; (next = strchr(line, '\n')); line = next + 1) {
+		*next = 0;
+		trace_line(line);
+	}
+	length = strlen(line);
+	memmove(text, line, length);
+}
+
+/* --- time ------------------------------------------------------------------------------------------------ */
+
+static int64_t next_time(void)
+{
+	int64_t next = later_count ? later[0].at : NEVER;
+	const int64_t of_card = next_of_card();
+
+	if (of_card != NEVER && motor_runs() && run_since + of_card - ran < next)
+		next = run_since + of_card - ran;
+	if (alive && beat_at && beat_at + FEED_WATCHDOG < next)
+		next = beat_at + FEED_WATCHDOG;
+	return next;
+}
+
+static void run(void)
+{
+	now = clock_now();
+	while (later_count && later[0].at <= now) {
+		const struct pull due = later[0];
+
+		memmove(later, later + 1, --later_count * sizeof(*later));
+		pull(due.line, due.active);
+	}
+	if (moves && motor_runs() && motor_time() >= next_of_card())
+		card_goes_on();
+	if (alive && now - beat_at > FEED_WATCHDOG) {
+		/* the power of the motors goes; the board stays */
+		ran = motor_time();
+		run_since = now;
+		alive = false;
+		puts("the watchdog has switched off");
+	}
+}
+
+static void at_end(int number)
+{
+	(void)number;
+	over = 1;
+}
+
+static void open_lines(const char *folder)
+{
+	char path[200];
+
+	for (enum wiring_line line = WIRING_INPUTS; line < WIRING_LINES; line++) {
+		if (!wiring_has(&wiring, line))
+			continue;
+		snprintf(path, sizeof(path), "%s/sim_gpio%s/pull", folder, wiring.lines[line].name);
+		pulls[line] = open(path, O_WRONLY | O_CLOEXEC);
+		if (pulls[line] < 0)
+			die(path);
+		pull(line, line == WIRING_HOPPER);
+	}
+	snprintf(path, sizeof(path), "%s/sim_gpio%s/value", folder, wiring.lines[WIRING_HEARTBEAT].name);
+	heartbeat_value = open(path, O_RDONLY | O_CLOEXEC);
+	if (heartbeat_value < 0)
+		die(path);
+}
+
+static void read_host(void)
+{
+	FILE *file = fopen("/tmp/host.pid", "r");
+
+	if (!file || fscanf(file, "%lu", &host) != 1)
+		die("/tmp/host.pid");
+	fclose(file);
+}
+
+int main(int argc, char **argv)
+{
+	const struct sched_param param = { .sched_priority = 30 };
+	char text[8192];
+	struct pollfd wait;
+	FILE *file;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc != 5 && argc != 7)
+		return 2;
+	file = fopen(argv[1], "r");
+	if (!file)
+		die(argv[1]);
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	if (wiring_read(&wiring, text))
+		die(wiring.error);
+	open_lines(argv[2]);
+	lines_shuffle(strtoul(argv[3], NULL, 10), deck);
+	left = LINES_CARDS;
+	memset(account, LINES_NOWHERE, sizeof(account));
+	if (argc == 7) {
+		for (fault = 0; fault < FAULTS && strcmp(faults[fault], argv[5]); fault++)
+			;
+		if (fault == FAULTS)
+			die(argv[5]);
+		fault_at = (unsigned int)strtoul(argv[6], NULL, 10);
+	}
+	wait = (struct pollfd){ .fd = open(TRACE, O_RDONLY | O_NONBLOCK | O_CLOEXEC), .events = POLLIN };
+	if (wait.fd < 0)
+		die(TRACE);
+	signal(SIGTERM, at_end);
+	if (sched_setscheduler(0, SCHED_FIFO, &param))
+		die("SCHED_FIFO");
+	puts("ready");
+	while (!over) {
+		int64_t next = next_time(), until = next - clock_now();
+		const struct timespec time = { .tv_sec = until > 0 ? until / (1000 * MS) : 0,
+					       .tv_nsec = until > 0 ? until % (1000 * MS) : 0 };
+
+		if (ppoll(&wait, 1, next == NEVER ? NULL : &time, NULL) > 0) {
+			if (!host)
+				read_host();
+			read_trace(wait.fd);
+		}
+		run();
+	}
+	lines_write(argv[4], account);
+	return 0;
+}

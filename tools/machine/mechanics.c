@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Each line has a request of its own, so that a lost edge is noticed for its line alone. Nothing is
+ * allocated once the lines are open.
+ *
+ * A card's way: the feed brings it past the reader until the card sensor sees it; the gates are set;
+ * the release moves it on. It has landed when an exit sensor has seen it and the card sensor does so
+ * no longer: a second card would still be there.
+ */
+#include "mechanics.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <gpiod.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reader.h"
+
+#define MS		1000000ull	/* ns */
+#define NEVER		UINT64_MAX
+#define BEAT		(10 * MS)
+#define BLINK		(250 * MS)
+#define EVENTS		64		/* edges that are read at once */
+#define READER_EVENTS	1024		/* kept by the kernel; its limit for one line */
+#define TAIL		2		/* edges of a card that leaves the reader */
+#define PRIORITY	40		/* below the kernel's threads for interrupts, which have 50 */
+#define STACK		65536
+
+enum doing { DOING_NOTHING, DOING_TELL, DOING_FEED, DOING_GATE, DOING_FALL };
+
+struct mechanics {
+	struct wiring wiring;
+	struct gpiod_line_request *requests[WIRING_LINES];
+	unsigned int offsets[WIRING_LINES];
+	unsigned long seqno[WIRING_LINES];	/* of the last edge */
+	bool level[WIRING_LINES];		/* as switched, or as seen */
+	uint64_t off_at[WIRING_LINES];		/* guard times */
+	struct gpiod_edge_event_buffer *buffer;
+	int epoll, timer;
+	int error;				/* a line did not answer */
+
+	bool (*store)(void *context, int slot, const uint8_t bytes[RECORD_BYTES]);
+	void *store_context;
+
+	enum doing doing;
+	uint64_t due;			/* end of DOING_GATE; of DOING_FALL without exits */
+	struct reader reader;
+	bool kept;			/* reading is that of the card at the card sensor */
+	struct core_reading reading;
+	unsigned int passed;		/* edges that the reader saw while no card was fed */
+	bool interrupted;		/* a code has passed in part: the next card is not to be read */
+	bool halted;
+	bool left;			/* the card that falls has left the card sensor */
+	uint8_t landed;			/* its pocket, CORE_NONE */
+
+	uint64_t beat_at, blink_at, blink_until;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+}
+
+uint32_t mechanics_clock(void)
+{
+	return (uint32_t)(now_ns() / 1000);
+}
+
+/* -- outputs -- */
+
+static void lose(struct mechanics *m)
+{
+	if (!m->error)
+		m->error = errno ? -errno : -EIO;
+}
+
+/* Switch an output; while it is on, its guard time runs, and is not prolonged. */
+static void switch_line(struct mechanics *m, enum wiring_line line, bool on)
+{
+	if (!m->requests[line] || m->level[line] == on)
+		return;
+	if (gpiod_line_request_set_value(m->requests[line], m->offsets[line],
+					 on ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE)) {
+		lose(m);
+		return;
+	}
+	m->level[line] = on;
+	m->off_at[line] = on && line != WIRING_HEARTBEAT ?
+		now_ns() + m->wiring.lines[line].most_ms * MS : NEVER;
+}
+
+static void set_gates(struct mechanics *m, uint8_t gates)
+{
+	for (unsigned int n = 0; n < WIRING_GATES; n++)
+		switch_line(m, WIRING_GATE + n, gates >> n & 1);
+}
+
+static void all_off(struct mechanics *m)
+{
+	for (enum wiring_line line = 0; line < WIRING_INPUTS; line++)
+		switch_line(m, line, false);
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Set the timer for what is due next; also the heartbeat is, always. */
+static void arm(struct mechanics *m)
+{
+	uint64_t next = sooner(m->beat_at, m->blink_at);
+	struct itimerspec when = { 0 };
+
+	for (enum wiring_line line = 0; line < WIRING_INPUTS; line++)
+		next = sooner(next, m->off_at[line]);
+	if (m->doing == DOING_GATE || m->doing == DOING_FALL)
+		next = sooner(next, m->due);
+	if (m->doing == DOING_TELL || m->halted)
+		next = 1;
+	when.it_value.tv_sec = (time_t)(next / (1000 * MS));
+	when.it_value.tv_nsec = (long)(next % (1000 * MS));
+	timerfd_settime(m->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+/* -- orders of the core -- */
+
+/* Begin to feed. What the reader cannot have seen from its beginning is not to be read. */
+static void feed(struct mechanics *m)
+{
+	m->doing = DOING_FEED;
+	m->kept = false;
+	reader_start(&m->reader, m->wiring.lines[WIRING_READER].reversed);
+	if (m->interrupted || m->passed > TAIL ||
+	    gpiod_line_request_get_value(m->requests[WIRING_READER], m->offsets[WIRING_READER]) !=
+	    GPIOD_LINE_VALUE_INACTIVE)
+		reader_lost(&m->reader);
+	switch_line(m, WIRING_FEED, true);
+}
+
+static void read_order(void *context)
+{
+	struct mechanics *m = context;
+
+	set_gates(m, 0);
+	if (m->level[WIRING_CARD])
+		m->doing = DOING_TELL;
+	else
+		feed(m);
+	arm(m);
+}
+
+static void gate_order(void *context, uint8_t pocket)
+{
+	struct mechanics *m = context;
+
+	set_gates(m, m->wiring.gates[pocket]);
+	m->doing = DOING_GATE;
+	m->due = now_ns() + m->wiring.settle_ms * MS;
+	arm(m);
+}
+
+static void let_go_order(void *context)
+{
+	struct mechanics *m = context;
+
+	m->doing = DOING_FALL;
+	m->due = NEVER;
+	m->left = false;
+	m->landed = CORE_NONE;
+	switch_line(m, WIRING_RELEASE, true);
+	arm(m);
+}
+
+static void halt_order(void *context)
+{
+	struct mechanics *m = context;
+
+	switch_line(m, WIRING_FEED, false);
+	switch_line(m, WIRING_RELEASE, false);
+	if (m->doing == DOING_FEED && (m->reader.count || m->reader.lost))
+		m->interrupted = true;
+	/* the gates stay as they are for a card that falls, until it has landed or their time is over */
+	if (m->doing != DOING_FALL) {
+		set_gates(m, 0);
+		m->doing = DOING_NOTHING;
+	}
+	m->halted = true;
+	arm(m);
+}
+
+static void lock_order(void *context, bool locked)
+{
+	struct mechanics *m = context;
+
+	switch_line(m, WIRING_LOCK, locked);
+	arm(m);
+}
+
+static void locate_order(void *context, uint8_t seconds)
+{
+	struct mechanics *m = context;
+
+	m->blink_at = now_ns();
+	m->blink_until = m->blink_at + seconds * 1000 * MS;
+	arm(m);
+}
+
+static bool store_order(void *context, int slot, const uint8_t bytes[RECORD_BYTES])
+{
+	struct mechanics *m = context;
+
+	return m->store(m->store_context, slot, bytes);
+}
+
+struct core_orders mechanics_orders(struct mechanics *m,
+				    bool (*store)(void *context, int slot,
+						  const uint8_t bytes[RECORD_BYTES]),
+				    void *store_context)
+{
+	m->store = store;
+	m->store_context = store_context;
+	return (struct core_orders){ read_order, gate_order, let_go_order, halt_order, lock_order,
+				     locate_order, store_order, NULL };
+}
+
+void mechanics_sensors(const struct mechanics *m, struct core_sensors *sensors)
+{
+	*sensors = (struct core_sensors){
+		.board = m->level[WIRING_BOARD], .cover_open = m->level[WIRING_COVER],
+		.hopper = m->level[WIRING_HOPPER], .reader = m->level[WIRING_CARD],
+	};
+}
+
+/* -- what the sensors see -- */
+
+static void tell_reading(struct mechanics *m, struct core *core)
+{
+	static const struct core_reading none = { .card = CORE_NONE };
+
+	m->doing = DOING_NOTHING;
+	core_card(core, m->kept ? &m->reading : &none);
+}
+
+static void card_has_come(struct mechanics *m, struct core *core)
+{
+	struct reading seen;
+
+	if (m->doing != DOING_FEED) {
+		/* by hand */
+		core_reader(core, true);
+		return;
+	}
+	switch_line(m, WIRING_FEED, false);
+	reader_read(&m->reader, &seen);
+	m->reading = (struct core_reading){ .card = seen.card, .quality = seen.quality, .code = seen.code };
+	m->kept = true;
+	m->interrupted = false;
+	m->passed = 0;
+	core_reader(core, true);
+	tell_reading(m, core);
+}
+
+static void finish_fall(struct mechanics *m, struct core *core)
+{
+	m->doing = DOING_NOTHING;
+	switch_line(m, WIRING_RELEASE, false);
+	set_gates(m, 0);
+	core_landed(core, m->landed);
+}
+
+static void card_has_left(struct mechanics *m, struct core *core)
+{
+	m->kept = false;
+	core_reader(core, false);
+	if (m->doing != DOING_FALL)
+		return;
+	m->left = true;
+	if (m->landed != CORE_NONE)
+		finish_fall(m, core);
+	else if (!wiring_has(&m->wiring, WIRING_EXIT))
+		m->due = now_ns() + m->wiring.fall_ms * MS;
+}
+
+static void card_falls(struct mechanics *m, struct core *core, uint8_t pocket)
+{
+	if (m->doing == DOING_FALL && m->landed == CORE_NONE) {
+		m->landed = pocket;
+		if (m->left)
+			finish_fall(m, core);
+		return;
+	}
+	/* One more than was let go. The first is counted first. */
+	if (m->doing == DOING_FALL)
+		finish_fall(m, core);
+	core_landed(core, pocket);
+}
+
+static void input(struct mechanics *m, struct core *core, enum wiring_line line, bool active)
+{
+	const bool same = m->level[line] == active;
+
+	m->level[line] = active;
+	if (line >= WIRING_EXIT) {
+		if (active)
+			card_falls(m, core, (uint8_t)(line - WIRING_EXIT));
+		return;
+	}
+	if (same)
+		return;
+	switch (line) {
+	case WIRING_CARD:
+		if (active)
+			card_has_come(m, core);
+		else
+			card_has_left(m, core);
+		break;
+	case WIRING_HOPPER:
+		core_hopper(core, active);
+		break;
+	case WIRING_BOARD:
+		core_board(core, active, 0);
+		break;
+	case WIRING_COVER:
+		core_cover(core, active);
+		break;
+	case WIRING_DOUBLE:
+		if (active)
+			core_double_feed(core);
+		break;
+	default:
+		core_key(core, (uint8_t)(line - WIRING_KEY_START + 1), active);
+		break;
+	}
+}
+
+/* Edges were lost: nobody knows how many cards have fallen, for example. */
+static void lost_edges(struct mechanics *m, struct core *core, enum wiring_line line)
+{
+	if (line == WIRING_READER) {
+		reader_lost(&m->reader);
+		m->interrupted |= m->doing != DOING_FEED;
+		return;
+	}
+	core_trouble(core, MECHANICS_LOST_EDGES);
+	core_trouble(core, 0);
+}
+
+static void edge(struct mechanics *m, struct core *core, enum wiring_line line,
+		 struct gpiod_edge_event *event)
+{
+	const bool active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
+	const unsigned long seqno = gpiod_edge_event_get_line_seqno(event);
+
+	if (seqno != m->seqno[line] + 1)
+		lost_edges(m, core, line);
+	m->seqno[line] = seqno;
+	if (line != WIRING_READER) {
+		input(m, core, line, active);
+		return;
+	}
+	if (m->doing == DOING_FEED)
+		/* about a µs; the product of time and speed is what counts */
+		reader_edge(&m->reader, (uint32_t)(gpiod_edge_event_get_timestamp_ns(event) >> 10), active);
+	else if (m->passed <= TAIL)
+		m->passed++;
+}
+
+static void read_edges(struct mechanics *m, struct core *core, enum wiring_line line)
+{
+	struct gpiod_line_request *request = m->requests[line];
+	int count, n;
+
+	while (request && !m->error && (count = gpiod_line_request_wait_edge_events(request, 0))) {
+		if (count > 0)
+			count = gpiod_line_request_read_edge_events(request, m->buffer, EVENTS);
+		if (count < 0)
+			lose(m);
+		for (n = 0; n < count; n++)
+			edge(m, core, line, gpiod_edge_event_buffer_get_event(m->buffer, (unsigned long)n));
+		if (count < EVENTS)
+			break;
+	}
+}
+
+/* -- time -- */
+
+static void blink(struct mechanics *m, uint64_t now)
+{
+	const bool on = now < m->blink_until && !m->level[WIRING_LAMP] && !m->level[WIRING_BUZZER];
+
+	if (now < m->blink_at)
+		return;
+	switch_line(m, WIRING_LAMP, on);
+	switch_line(m, WIRING_BUZZER, on);
+	m->blink_at = now < m->blink_until ? now + BLINK : NEVER;
+}
+
+static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
+{
+	for (enum wiring_line line = 0; line < WIRING_INPUTS; line++)
+		if (m->off_at[line] <= now)
+			switch_line(m, line, false);
+	blink(m, now);
+	if (m->doing == DOING_GATE && m->due <= now) {
+		m->doing = DOING_NOTHING;
+		core_gate_set(core);
+	} else if (m->doing == DOING_FALL && m->due <= now) {
+		finish_fall(m, core);
+	} else if (m->doing == DOING_TELL) {
+		tell_reading(m, core);
+	}
+	if (m->halted) {
+		/* a card that was let go, and did not go */
+		m->halted = false;
+		core_reader(core, m->level[WIRING_CARD]);
+	}
+	if (m->beat_at <= now) {
+		switch_line(m, WIRING_HEARTBEAT, !m->level[WIRING_HEARTBEAT]);
+		m->beat_at = now + BEAT;
+	}
+}
+
+int mechanics_fd(const struct mechanics *m)
+{
+	return m->epoll;
+}
+
+int mechanics_handle(struct mechanics *m, struct core *core)
+{
+	struct epoll_event ready[WIRING_LINES];
+	uint64_t times;
+	int count;
+
+	core_clock(core, mechanics_clock());
+	if (m->error)
+		return m->error;
+	/* The timer counts until it is read. It was set again for a moment that may not have come. */
+	if (read(m->timer, &times, sizeof(times)) < 0 && errno != EAGAIN)
+		lose(m);
+	count = epoll_wait(m->epoll, ready, WIRING_LINES, 0);
+	/* The code of a card has passed before the card sensor sees the card. */
+	read_edges(m, core, WIRING_READER);
+	for (int n = 0; n < count; n++)
+		if (ready[n].data.u32 < WIRING_LINES && ready[n].data.u32 != WIRING_READER)
+			read_edges(m, core, ready[n].data.u32);
+	time_passes(m, core, now_ns());
+	if (m->error) {
+		all_off(m);
+		core_trouble(core, MECHANICS_LOST_LINES);
+		return m->error;
+	}
+	arm(m);
+	return 0;
+}
+
+int mechanics_real_time(char *warning, size_t size)
+{
+	const struct sched_param param = { .sched_priority = PRIORITY };
+	volatile char stack[STACK];
+	int error = 0;
+
+	*warning = 0;
+	if (sched_setscheduler(0, SCHED_FIFO, &param)) {
+		error = -errno;
+		snprintf(warning, size, "SCHED_FIFO is refused (%s): other programs may delay a gate. Run the "
+			 "program as a service with LimitRTPRIO=%d, or as root", strerror(errno), PRIORITY);
+	} else if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
+		error = -errno;
+		snprintf(warning, size, "locking memory is refused (%s): reading a page from the disk may "
+			 "delay a gate. Run the program as a service with LimitMEMLOCK=infinity, or as root",
+			 strerror(errno));
+	}
+	/* have the pages of the stack before a card moves */
+	for (size_t n = 0; n < sizeof(stack); n += 1024)
+		stack[n] = 0;
+	return error;
+}
+
+/* -- lines -- */
+
+static bool cannot(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static bool cannot(char *error, size_t size, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(error, size, format, args);
+	va_end(args);
+	return false;
+}
+
+static bool is_called(struct gpiod_chip *chip, const char *name)
+{
+	struct gpiod_chip_info *info = gpiod_chip_get_info(chip);
+	const bool called = info && (!strcmp(gpiod_chip_info_get_label(info), name) ||
+				     !strcmp(gpiod_chip_info_get_name(info), name));
+
+	gpiod_chip_info_free(info);
+	return called;
+}
+
+/* Open the chip with this path, name or label, if there is one and no other. */
+static struct gpiod_chip *open_chip(const char *name, char *error, size_t size)
+{
+	struct gpiod_chip *found = NULL, *chip;
+	unsigned int count = 0;
+	glob_t paths = { 0 };
+
+	glob(*name == '/' ? name : "/dev/gpiochip*", *name == '/' ? GLOB_NOCHECK : 0, NULL, &paths);
+	errno = ENOENT;
+	for (size_t n = 0; n < paths.gl_pathc; n++) {
+		chip = gpiod_chip_open(paths.gl_pathv[n]);
+		if (chip && (*name == '/' || is_called(chip, name)) && !count++)
+			found = chip;
+		else
+			gpiod_chip_close(chip);
+	}
+	globfree(&paths);
+	if (count == 1)
+		return found;
+	if (!count && *name == '/')
+		cannot(error, size, "%s: %s", name, strerror(errno));
+	else if (!count)
+		cannot(error, size, "there is no GPIO chip \"%s\" that may be opened; `gpiodetect` lists them", name);
+	else
+		cannot(error, size, "%u chips are called \"%s\"; use a path", count, name);
+	gpiod_chip_close(found);
+	return NULL;
+}
+
+static bool find_line(struct gpiod_chip *chip, const char *name, unsigned int *offset)
+{
+	const int found = gpiod_chip_get_line_offset_from_name(chip, name);
+	char *end;
+
+	*offset = found >= 0 ? (unsigned int)found : (unsigned int)strtoul(name, &end, 10);
+	return found >= 0 || (*name >= '0' && *name <= '9' && !*end);
+}
+
+static void set_up(struct gpiod_line_settings *settings, const struct wiring_setting *set, bool input)
+{
+	static const enum gpiod_line_bias biases[] = {
+		[WIRING_AS_IS] = GPIOD_LINE_BIAS_AS_IS, [WIRING_PULL_UP] = GPIOD_LINE_BIAS_PULL_UP,
+		[WIRING_PULL_DOWN] = GPIOD_LINE_BIAS_PULL_DOWN,
+	};
+
+	gpiod_line_settings_set_active_low(settings, set->active_low);
+	if (!input) {
+		gpiod_line_settings_set_direction(settings, GPIOD_LINE_DIRECTION_OUTPUT);
+		gpiod_line_settings_set_output_value(settings, GPIOD_LINE_VALUE_INACTIVE);
+		return;
+	}
+	gpiod_line_settings_set_direction(settings, GPIOD_LINE_DIRECTION_INPUT);
+	gpiod_line_settings_set_bias(settings, biases[set->bias]);
+	gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH);
+	gpiod_line_settings_set_debounce_period_us(settings, set->debounce_us);
+}
+
+static struct gpiod_line_request *request_line(struct gpiod_chip *chip, const struct wiring_setting *set,
+					       enum wiring_line line, unsigned int offset)
+{
+	struct gpiod_line_settings *settings = gpiod_line_settings_new();
+	struct gpiod_request_config *request = gpiod_request_config_new();
+	struct gpiod_line_config *config = gpiod_line_config_new();
+	struct gpiod_line_request *made = NULL;
+
+	if (settings && request && config) {
+		set_up(settings, set, line >= WIRING_INPUTS);
+		gpiod_request_config_set_consumer(request, "dealbox-machine");
+		gpiod_request_config_set_event_buffer_size(request, line == WIRING_READER ? READER_EVENTS :
+							   EVENTS);
+		if (!gpiod_line_config_add_line_settings(config, &offset, 1, settings))
+			made = gpiod_chip_request_lines(chip, request, config);
+	}
+	gpiod_line_settings_free(settings);
+	gpiod_request_config_free(request);
+	gpiod_line_config_free(config);
+	return made;
+}
+
+static bool watch(struct mechanics *m, int fd, uint32_t data)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = data };
+
+	return fd >= 0 && !epoll_ctl(m->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static bool open_line(struct mechanics *m, enum wiring_line line, char *error, size_t size)
+{
+	const struct wiring_setting *set = &m->wiring.lines[line];
+	char why[160], called[WIRING_NAME];
+	struct gpiod_chip *chip;
+	int value;
+
+	wiring_name(line, called);
+	chip = open_chip(set->chip, why, sizeof(why));
+	if (!chip)
+		return cannot(error, size, "line %u: %s: %s", set->at, called, why);
+	if (!find_line(chip, set->name, &m->offsets[line])) {
+		gpiod_chip_close(chip);
+		return cannot(error, size, "line %u: %s: the chip %s has no line \"%s\"; `gpioinfo` lists them",
+			      set->at, called, set->chip, set->name);
+	}
+	m->requests[line] = request_line(chip, set, line, m->offsets[line]);
+	gpiod_chip_close(chip);
+	if (!m->requests[line])
+		return cannot(error, size, "line %u: %s: line %s of %s is refused: %s", set->at, called,
+			      set->name, set->chip, strerror(errno));
+	if (line < WIRING_INPUTS)
+		return true;
+	value = gpiod_line_request_get_value(m->requests[line], m->offsets[line]);
+	m->level[line] = value == GPIOD_LINE_VALUE_ACTIVE;
+	if (value >= 0 && watch(m, gpiod_line_request_get_fd(m->requests[line]), line))
+		return true;
+	return cannot(error, size, "line %u: %s cannot be watched: %s", set->at, called, strerror(errno));
+}
+
+struct mechanics *mechanics_open(const struct wiring *wiring, char *error, size_t size)
+{
+	struct mechanics *m = calloc(1, sizeof(*m));
+	bool good;
+
+	if (!m) {
+		cannot(error, size, "no memory");
+		return NULL;
+	}
+	m->wiring = *wiring;
+	m->blink_at = NEVER;
+	for (unsigned int n = 0; n < WIRING_LINES; n++)
+		m->off_at[n] = NEVER;
+	m->epoll = epoll_create1(EPOLL_CLOEXEC);
+	m->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	m->buffer = gpiod_edge_event_buffer_new(EVENTS);
+	good = m->buffer && watch(m, m->timer, WIRING_LINES);
+	if (!good)
+		cannot(error, size, "no timer or no memory: %s", strerror(errno));
+	for (enum wiring_line line = 0; good && line < WIRING_LINES; line++)
+		if (wiring_has(wiring, line))
+			good = open_line(m, line, error, size);
+	if (!good) {
+		mechanics_close(m);
+		return NULL;
+	}
+	arm(m);
+	return m;
+}
+
+void mechanics_close(struct mechanics *m)
+{
+	if (!m)
+		return;
+	all_off(m);
+	for (unsigned int n = 0; n < WIRING_LINES; n++)
+		gpiod_line_request_release(m->requests[n]);
+	gpiod_edge_event_buffer_free(m->buffer);
+	if (m->timer >= 0)
+		close(m->timer);
+	if (m->epoll >= 0)
+		close(m->epoll);
+	free(m);
+}
