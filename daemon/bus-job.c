@@ -63,9 +63,21 @@ void job_changed(struct service *s, uint64_t id)
 		return;
 	job_path(id, path);
 	sd_bus_emit_properties_changed(s->bus, path, "io.dealbox1.Job", "State", "Recorded", "Void",
-				       "Priority", "Copies", "Skipped", NULL);
+				       "Priority", "Copies", "Skipped", "Machines", NULL);
 	if (job_done(job))
 		sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Finished", "");
+}
+
+/* An act on the job is recorded: tell everybody what has changed, and answer the call. */
+static int job_acted(sd_bus_message *m, struct service *s, struct job *job)
+{
+	struct station *st;
+
+	job_changed(s, job->id);
+	/* What follows at a machine, and how many copies it is told, may be others now. */
+	for (st = s->stations->first; st; st = st->next)
+		service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_STATE, .station = st });
+	return sd_bus_reply_method_return(m, "");
 }
 
 /* Record an operator's act on a job or on one of its copies, and apply it. */
@@ -74,7 +86,6 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 {
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_act act = { .act = kind };
-	struct station *st;
 	int err = 0;
 
 	if (!job)
@@ -104,11 +115,34 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	/* The ledger's list of copies does not contain open ones. */
 	if (kind == DEALBOX_ACT_REDEAL)
 		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
-	job_changed(s, job->id);
-	/* What follows at a machine, and how many copies it is told, may be others now. */
-	for (st = s->stations->first; st; st = st->next)
-		service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_STATE, .station = st });
-	return sd_bus_reply_method_return(m, "");
+	return job_acted(m, s, job);
+}
+
+/* Keep the job to machines: what another one deals of it already, it ends. */
+static int job_set_machines(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct job *job = job_at(s, sd_bus_message_get_path(m));
+	char **machines = NULL;
+	size_t n, names = 0;
+	int err = sd_bus_message_read_strv(m, &machines);
+
+	if (err >= 0 && !job)
+		err = sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
+	if (err >= 0)
+		err = check_machines(machines, error);
+	for (n = 0; err >= 0 && machines && machines[n]; n++)
+		names += strlen(machines[n]) + 1;
+	if (err >= 0 && !jobs_room(&s->jobs, 0, 0, names))
+		err = sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the jobs are too large: finish or "
+				       "cancel some");
+	if (err >= 0)
+		err = dealbox_ledger_keep_job(s->ledger, job->id, sender_person(m), (const char *const *)machines);
+	strv_free(machines);
+	if (err < 0)
+		return sd_bus_error_is_set(error) ? err : ledger_error(s, err, error);
+	if (service_ledger_refresh(s, job))
+		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
+	return job_acted(m, s, job);
 }
 
 /* Make a set of the captured boards, to be copied (Law 6F). No card is shown. */
@@ -507,6 +541,7 @@ JOB_METHOD(job_skip, DEALBOX_ACT_SKIP, to_end_job(m, context))
 JOB_METHOD(job_redeal, DEALBOX_ACT_REDEAL, "manage")
 JOB_METHOD(job_priority, DEALBOX_ACT_PRIORITY, "manage")
 JOB_METHOD(job_set_copies, DEALBOX_ACT_COPIES, to_end_job(m, context))
+METHOD(job_set_machines, to_end_job(m, context))
 
 static int append_options(sd_bus_message *reply, const struct job *job)
 {
@@ -567,7 +602,7 @@ const sd_bus_vtable job_vtable[] = {
 	SD_BUS_PROPERTY("Boards", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
 	SD_BUS_PROPERTY("Copies", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Options", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
-	SD_BUS_PROPERTY("Machines", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("Machines", "as", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Priority", "i", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("State", "s", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Recorded", "u", get_job, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -580,6 +615,8 @@ const sd_bus_vtable job_vtable[] = {
 				 job_priority_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("SetCopies", "u", SD_BUS_PARAM(copies), "", ,
 				 job_set_copies_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetMachines", "as", SD_BUS_PARAM(machines), "", ,
+				 job_set_machines_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetBoards", "", , "au", SD_BUS_PARAM(boards), job_boards_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetCopies", "", , "a(uuus)", SD_BUS_PARAM(copies), job_copies_call,

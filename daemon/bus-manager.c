@@ -23,7 +23,6 @@
 #include "dealing/strv.h"
 #include "service-ledger.h"
 
-#define MACHINES_MAX	64		/* machines that a job can name */
 #define SETS_MAX	10000		/* in a reply */
 #define ABSENT_MAX	8		/* log messages about missing ones */
 
@@ -181,20 +180,6 @@ struct wishes {
 	int priority;
 	char **machines;	/* NULL = any machine */
 };
-
-static int check_machines(char *const *machines, sd_bus_error *error)
-{
-	size_t n;
-
-	for (n = 0; machines && machines[n]; n++)
-		if (!is_name(machines[n]))
-			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the id of a machine must "
-						"have 1 to 127 bytes, and no control characters");
-	if (n > MACHINES_MAX)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "a job can name %d machines", MACHINES_MAX);
-	return 0;
-}
 
 /* Returns 0, or a negative value with *error set. The caller frees machines in any case. */
 static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *error)

@@ -5,6 +5,8 @@
 
 #include "bus-reply.h"
 
+#define MACHINES_MAX	64		/* machines that a job can name */
+
 int append_number(sd_bus_message *reply, char type, uint64_t number)
 {
 	uint32_t narrow = number;
@@ -39,4 +41,18 @@ bool is_name(const char *text)
 		    ((unsigned char)text[n] == 0xc2 && ((unsigned char)text[n + 1] & 0xe0) == 0x80))
 			return false;
 	return n && n < 128;
+}
+
+int check_machines(char *const *machines, sd_bus_error *error)
+{
+	size_t n;
+
+	for (n = 0; machines && machines[n]; n++)
+		if (!is_name(machines[n]))
+			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the id of a machine must "
+						"have 1 to 127 bytes, and no control characters");
+	if (n > MACHINES_MAX)
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "a job can name %d machines", MACHINES_MAX);
+	return 0;
 }

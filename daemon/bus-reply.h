@@ -26,5 +26,10 @@ int send_reply(sd_bus_message *reply, int err);
 int ledger_error(struct service *s, int err, sd_bus_error *error);
 /* Return true for a valid name of a session or machine, which is safe to print on a terminal. */
 bool is_name(const char *text);
+/*
+ * Check the ids of the machines that a job is kept to, terminated by NULL. Returns 0, or a negative
+ * value with *error set.
+ */
+int check_machines(char *const *machines, sd_bus_error *error);
 
 #endif

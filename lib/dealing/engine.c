@@ -701,7 +701,7 @@ static bool keep_copy(const struct engine *d, const struct jobs *jobs, const str
 {
 	const struct job *job = job_of(d, jobs);
 
-	return job && job_open(job) && !by_reader(d, job) &&
+	return job && job_open(job) && job_for(job, d->id) && !by_reader(d, job) &&
 	       job_state(job, d->copy.board, d->copy.copy) == DEALBOX_LEDGER_COPY_OPEN &&
 	       !elsewhere(&d->copy, others);
 }

@@ -7,10 +7,26 @@
 #include <dealbox/pack.h>
 
 #include "dealing/job-ledger.h"
+#include "dealing/strv.h"
 
 static int add_machine(const char *machine, void *context)
 {
-	return job_add_machine(context, machine);
+	return strv_add(context, machine);
+}
+
+/* Read the machines that may deal the job. With an error, those that were known stay. */
+static int renew_machines(struct dealbox_ledger *ledger, struct job *job)
+{
+	char **machines = NULL;
+	int err = dealbox_ledger_machines(ledger, job->id, add_machine, &machines);
+
+	if (err) {
+		strv_free(machines);
+		return err;
+	}
+	strv_free(job->machines);
+	job->machines = machines;
+	return 0;
 }
 
 static int set_copy(const struct dealbox_ledger_copy *copy, void *context)
@@ -33,6 +49,9 @@ static int renew(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *j
 {
 	int err;
 
+	err = renew_machines(ledger, job);
+	if (err)
+		return err;
 	/* They grow by DEALBOX_ACT_COPIES. */
 	job->copies = record->copies;
 	err = dealbox_ledger_copies(ledger, job->id, set_copy, job);
@@ -84,7 +103,7 @@ int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct deal
 	if (!err) {
 		job = jobs_add(jobs, record->job, record->set, list.boards, list.count, record->copies,
 			       record->options, record->priority);
-		err = job ? dealbox_ledger_machines(ledger, record->job, add_machine, job) : -ENOMEM;
+		err = job ? 0 : -ENOMEM;
 	}
 	free(list.boards);
 	if (!err)

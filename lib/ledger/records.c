@@ -525,8 +525,13 @@ int dealbox_ledger_set_boards(struct dealbox_ledger *l, uint64_t set,
 int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
 			    int (*each)(const char *machine, void *context), void *context)
 {
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT machine FROM job_machines WHERE job = ? "
-					  "ORDER BY seq", "u", job);
+	/* those that the job began with, or those of the last DEALBOX_ACT_KEEP */
+	sqlite3_stmt *stmt = ledger_query(l, "WITH anew AS (SELECT max(seq) AS seq FROM acts WHERE job = ?1 "
+					  "AND act = " SQL(ACT_KEEP) " AND value = 0) "
+					  "SELECT machine FROM (SELECT m.seq, m.machine FROM job_machines m, anew "
+					  "WHERE m.job = ?1 AND anew.seq IS NULL UNION ALL SELECT a.seq, a.machine "
+					  "FROM acts a, anew WHERE a.job = ?1 AND a.act = " SQL(ACT_KEEP) " "
+					  "AND a.seq >= anew.seq AND a.machine IS NOT NULL) ORDER BY seq", "u", job);
 	int err = 0;
 
 	while (next_row(l, stmt, "reading machines", &err))
@@ -945,6 +950,7 @@ static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
 	[DEALBOX_ACT_PLAYED] = NEEDS_SET,
 	[DEALBOX_ACT_UNPLAYED] = NEEDS_SET,
 	[DEALBOX_ACT_COPIES] = NEEDS_JOB | NEEDS_MORE,
+	[DEALBOX_ACT_KEEP] = NEEDS_JOB,
 };
 
 /* Copies may be added to a job, but those that were announced are not taken away. */
@@ -1025,6 +1031,42 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)act->uid,
 				    (int64_t)act->act, act->job, (uint64_t)act->board,
 				    (uint64_t)act->copy, (int64_t)act->value, act->machine);
+	return ledger_commit(l, err);
+}
+
+static int check_names(struct dealbox_ledger *l, const char *const *machines)
+{
+	size_t n, m;
+
+	for (n = 0; machines && machines[n]; n++) {
+		if (!*machines[n] || strlen(machines[n]) > 127)
+			return ledger_fail(l, -EINVAL, "the id of a machine has 1 to 127 bytes");
+		for (m = 0; m < n; m++)
+			if (!strcmp(machines[m], machines[n]))
+				return ledger_fail(l, -EINVAL, "the machine %s is named twice", machines[n]);
+	}
+	return 0;
+}
+
+int dealbox_ledger_keep_job(struct dealbox_ledger *l, uint64_t job, uint32_t uid,
+			    const char *const *machines)
+{
+	const struct dealbox_ledger_act act = { .act = DEALBOX_ACT_KEEP, .job = job };
+	size_t n = 0;
+	int err = check_names(l, machines);
+
+	if (!err)
+		err = ledger_begin(l);
+	if (err)
+		return err;
+	err = check_act(l, &act);
+	while (!err) {
+		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
+				    (int64_t)DEALBOX_ACT_KEEP, job, (uint64_t)0, (uint64_t)0, (int64_t)n,
+				    machines ? machines[n] : NULL);
+		if (!machines || !machines[n] || !machines[++n])
+			break;
+	}
 	return ledger_commit(l, err);
 }
 

@@ -81,7 +81,8 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		  "one. emptied: the board was said to be empty. reveal: cards were shown, of a set if the value is not 0. stop: emergency stop. "
 		  "add: of a job, or of the set that is the value. restore: an older ledger goes on, and the value "
 		  "is the number of lost records. accept: of a new machine. played, unplayed: the set that is the value. "
-		  "copies: the value is the job's new number of copies" },
+		  "copies: the value is the job's new number of copies. keep: only this machine, or any if there is none, "
+		  "deals the job from now on; with a value that is not 0, this one besides" },
 		{ "job", "job", NULL, "number of the job's record; null: none" },
 		{ "board", "board", NULL, "number of the board; null: none" },
 		{ "copy", "copy", NULL, "copy of the board; null: none" },

@@ -36,10 +36,11 @@
 #define ACT_PLAYED		13
 #define ACT_UNPLAYED		14
 #define ACT_COPIES		15
+#define ACT_KEEP		16
 #define ACT_NAMES(name) \
 	name("pause") name("resume") name("cancel") name("skip") name("redeal") name("priority") \
 	name("emptied") name("reveal") name("stop") name("add") name("restore") name("accept") \
-	name("played") name("unplayed") name("copies")
+	name("played") name("unplayed") name("copies") name("keep")
 
 #define COPY_OPEN		0
 #define COPY_DEALING		1
@@ -67,6 +68,7 @@ SQL_IS(ACT_ADD, DEALBOX_ACT_ADD);
 SQL_IS(ACT_PLAYED, DEALBOX_ACT_PLAYED);
 SQL_IS(ACT_UNPLAYED, DEALBOX_ACT_UNPLAYED);
 SQL_IS(ACT_COPIES, DEALBOX_ACT_COPIES);
+SQL_IS(ACT_KEEP, DEALBOX_ACT_KEEP);
 SQL_IS(COPY_OPEN, DEALBOX_LEDGER_COPY_OPEN);
 SQL_IS(COPY_DEALING, DEALBOX_LEDGER_COPY_DEALING);
 SQL_IS(COPY_RECORDED, DEALBOX_LEDGER_COPY_RECORDED);

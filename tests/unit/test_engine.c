@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "dealing/engine.h"
+#include "dealing/strv.h"
 
 #define MACHINES	2
 #define CARDS		5	/* of a deal: enough for a fault at every kind of place */
@@ -1478,6 +1479,16 @@ static void test_kept_to_machines(void **state)
 	assert_int_equal(first->engine.copy.board, 2);
 	assert_int_equal(second->engine.copy.job, 1);
 	assert_int_equal(second->engine.copy.board, 1);
+	/* when it is kept to the other one, a board that is in already is not dealt here */
+	first->engine.start = false;
+	insert(first, 0);
+	settle(&t);
+	assert_int_equal(first->engine.copy.job, 1);
+	strv_free(job->machines);
+	job->machines = NULL;
+	assert_int_equal(job_add_machine(job, "SN1"), 0);
+	settle(&t);
+	assert_int_equal(first->engine.copy.job, 2);
 	jobs_free(&t.jobs);
 }
 

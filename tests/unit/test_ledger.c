@@ -714,6 +714,43 @@ static void test_job_for_machines(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* A job is kept to other machines later: the last list counts, and all of it or nothing. */
+static void test_job_is_kept_to_machines(void **state)
+{
+	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const other[] = { "Z", "A", "M", NULL };
+	static const char *const none[] = { NULL }, *const twice[] = { "b", "a", "b", NULL };
+	static const char *const empty[] = { "c", "", NULL };
+	const struct {
+		const char *const *machines;
+		int err;
+		const char *found;
+	} rows[] = {
+		{ other, 0, "Z A M " }, { two, 0, "SN7 port:1-2 " }, { twice, -EINVAL, "SN7 port:1-2 " },
+		{ empty, -EINVAL, "SN7 port:1-2 " }, { none, 0, "" }, { NULL, 0, "" }, { other, 0, "Z A M " },
+	};
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t kept = make_job_for(l, two), any = make_job_for(l, none);
+	char found[64];
+	size_t n;
+
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		assert_int_equal(dealbox_ledger_keep_job(l, kept, 1000, rows[n].machines), rows[n].err);
+		*found = '\0';
+		assert_int_equal(dealbox_ledger_machines(l, kept, join_machines, found), 0);
+		assert_string_equal(found, rows[n].found);
+	}
+	assert_int_equal(dealbox_ledger_keep_job(l, 9999, 1000, two), -ENOENT);
+	assert_int_equal(dealbox_ledger_keep_job(l, any, 1000, two), 0);
+	dealbox_ledger_free(l);
+	l = open_ledger(f->db, WRITE);
+	*found = '\0';
+	assert_int_equal(dealbox_ledger_machines(l, kept, join_machines, found), 0);
+	assert_string_equal(found, "Z A M ");
+	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
+	dealbox_ledger_free(l);
+}
+
 static int count_step(void *context)
 {
 	++*(unsigned long *)context;
@@ -3336,6 +3373,7 @@ int main(void)
 		TEST(test_doubt_counts_as_dealt),
 		TEST(test_job),
 		TEST(test_job_for_machines),
+		TEST(test_job_is_kept_to_machines),
 		TEST(test_begin_among_many),
 		TEST(test_last_among_many),
 		TEST(test_asked_within),

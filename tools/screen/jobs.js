@@ -193,6 +193,28 @@ function cell_of(app, path, job, board, cell) {
 		} }, cell.sign);
 }
 
+/* The machines that may deal a job: a tick counts at once, and the last one stays. */
+function machines_of(app, path, job) {
+	const known = Object.values(app.service.machines).map(one => one.Id).filter(id => id);
+	const all = [...new Set([...known, ...job.Machines])].sort();
+	const kept = job.Machines.length ? job.Machines : all;
+
+	if (all.length < 2)
+		return null;
+	return h("div", { class: "form", role: "group", "aria-label": say(app.language, N_("Machines")) }, all.map(id => {
+		const on = kept.includes(id);
+		const change = () => {
+			const wanted = on ? kept.filter(one => one !== id) : [...kept, id];
+
+			/* all: those that are plugged in later, too */
+			app.call(path, "Job", "SetMachines", "as", [all.every(one => wanted.includes(one)) ? [] : wanted]);
+		};
+
+		return h("label", { class: "check" }, h("input", { type: "checkbox", checked: on, disabled: on && kept.length < 2,
+			"data-machine": id, onchange: change }), id);
+	}));
+}
+
 function job_panel(app, path, job) {
 	const text = (message, values) => say(app.language, message, values);
 	const of = progress(job, app.rates[path]);
@@ -222,6 +244,7 @@ function job_panel(app, path, job) {
 		   running && job.Copies > 0 && h("button", { type: "button", onclick: more }, text(N_("More copies"))),
 		   running && h("button", { type: "button", onclick: cancel }, text(N_("Cancel"))),
 		   job.State === "done" && h("button", { type: "button", onclick: () => app.print(job.Id) }, text(N_("Print hand records")))),
+		 running ? machines_of(app, path, job) : null,
 		 rows.length ? h("div", { class: "grid" }, rows.map(row => h("div", { class: "of-board" }, h("span", {}, String(row.board)),
 			row.cells.map(cell => cell_of(app, path, job, row.board, cell))))) : null);
 }
@@ -237,7 +260,8 @@ export function jobs_view(main, app) {
 		draw() {
 			const order = { open: 0, paused: 1, repeat: 2, done: 3, cancelled: 4 };
 			const jobs = Object.entries(app.service.jobs).sort(([, a], [, b]) => order[a.State] - order[b.State] || b.Id - a.Id).slice(0, 12);
-			const now = JSON.stringify(jobs.map(([path, job]) => [path, job, app.copies[path], app.rates[path]]));
+			const now = JSON.stringify([Object.keys(app.service.machines),
+				jobs.map(([path, job]) => [path, job, app.copies[path], app.rates[path]])]);
 
 			if (now === drawn)
 				return;

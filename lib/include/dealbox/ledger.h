@@ -531,6 +531,7 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_PLAYED,	/* everybody has played a set: value = its number */
 	DEALBOX_ACT_UNPLAYED,	/* it was marked by mistake: value = its number */
 	DEALBOX_ACT_COPIES,	/* value = the new number of copies of a job, more than before; 0 = without limit */
+	DEALBOX_ACT_KEEP,	/* a job is kept to machines, see dealbox_ledger_keep_job() */
 	DEALBOX_ACT_KINDS
 };
 
@@ -555,6 +556,20 @@ struct dealbox_ledger_act {
  */
 DEALBOX_API int dealbox_ledger_add_act(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_act *act);
+
+/**
+ * dealbox_ledger_keep_job - let only these machines deal a job from now on
+ * @ledger: open for writing
+ * @job: number of the job
+ * @uid: the operator's user, or DEALBOX_UID_*
+ * @machines: their ids, as in struct dealbox_ledger_new_job; NULL or empty: any machine
+ *
+ * Records an act for each, or one without a machine, all of them or none; the acts' values are 0, 1, ..
+ * 0 begins the list anew. dealbox_ledger_machines() has the new list. -ENOENT: no such job; -EINVAL: an
+ * id is not valid, or named twice.
+ */
+DEALBOX_API int dealbox_ledger_keep_job(struct dealbox_ledger *ledger, uint64_t job, uint32_t uid,
+					const char *const *machines);
 
 /**
  * dealbox_ledger_knows - tell whether a machine is known to the ledger, and so may deal

@@ -491,6 +491,46 @@ def test_a_job_is_kept_to_its_machines(w):
     w.check()
 
 
+def test_a_job_is_kept_to_other_machines_later(w):
+    """Also while a board is in; and after a restart. Who may not end the job may not."""
+    first, routed = '/io/dealbox1/machine/FIRST', '/io/dealbox1/machine/ROUTED'
+    for name in ('FIRST', 'ROUTED'):
+        w.tell(name, 'operator off')
+        w.tell(name, 'remove force')
+    path = w.add_job(w.add_set('kept')[0], [1, 2], replay=True, machines=dbus.Array(['FIRST'], signature='s'))
+    wait('the question', lambda: w.machines()[first]['State'] in ('insert-board', 'confirm-empty'))
+    w.tell('FIRST', 'insert')
+    wait('the question', lambda: 'start' in w.machines()[first]['Keys'])
+    assert w.machines()[routed]['JobPath'] == '/'
+    job = w.object(path, 'Job')
+    invalid = 'org.freedesktop.DBus.Error.InvalidArgs'
+    keep = lambda *names: error_name(job.SetMachines, dbus.Array(names, signature='s'))
+    for names, error in [(('',), invalid), (('A', 'A'), invalid), (('x' * 128,), invalid),
+                         (['M%d' % n for n in range(257)], 'org.freedesktop.DBus.Error.LimitsExceeded')]:
+        assert keep(*names) == error and w.job(path)['Machines'] == ['FIRST'], names
+    w.deny('io.dealbox1.deal io.dealbox1.manage')
+    assert keep('ROUTED') == 'org.freedesktop.DBus.Error.AccessDenied'
+    w.deny('')
+    assert keep('ROUTED') is None and w.job(path)['Machines'] == ['ROUTED']
+    wait('the other machine', lambda: w.machines()[routed]['JobPath'] == path)
+    wait('no work', lambda: w.machines()[first]['JobPath'] == '/')
+    assert 'start' not in w.machines()[first]['Keys'], w.machines()[first]
+    assert w.stop() == 0
+    w.start()
+    wait('the machines', lambda: all(w.machines().get(one, {}).get('Present') for one in (first, routed)))
+    assert w.job(path)['Machines'] == ['ROUTED']
+    for name in ('FIRST', 'ROUTED'):
+        w.tell(name, 'operator on')
+    w.deal(path)
+    number = int(path.rsplit('/', 1)[1])
+    assert {r['machine'] for r in w.records() if r['record'] == 'insertion' and r['job'] == number} == {'ROUTED'}
+    job = w.object(path, 'Job')
+    assert error_name(job.SetMachines, dbus.Array([], signature='s')) is None and w.job(path)['Machines'] == []
+    acts = [(r['machine'], r['value']) for r in w.records() if r['record'] == 'act' and r['act'] == 'keep']
+    assert acts == [('ROUTED', 0), (None, 0)], acts
+    w.check()
+
+
 def test_machines_that_a_job_cannot_name(w):
     number, _ = w.add_set('kept')
     invalid = 'org.freedesktop.DBus.Error.InvalidArgs'

@@ -194,6 +194,32 @@ def again(screen):
     assert world.job(path)['Copies'] == 3
 
 
+def kept(screen):
+    """A job is kept to one of two machines by a tick, and let go of again; the last tick stays."""
+    world = screen.world
+    world.add_emulator('EMU2', '--speed', '0', '--manual')
+    world.stop()
+    world.start()
+    wait('the machines', lambda: len(world.machines()) == 2)
+    path, = [path for path, job in world.objects('Job').items() if job['State'] == 'open']
+    screen.browser.refresh()
+    screen.open('jobs')
+
+    def box(name):
+        return screen.one('input[data-machine="%s"]' % name)
+
+    def ticks():
+        return {one.get_attribute('data-machine'): (one.is_selected(), one.is_enabled())
+                for one in screen.all('input[data-machine]')}
+    wait('both ticks', lambda: ticks() == {'EMU1': (True, True), 'EMU2': (True, True)})
+    box('EMU1').click()
+    wait('the machine', lambda: world.job(path)['Machines'] == ['EMU2'])
+    wait('one tick', lambda: ticks() == {'EMU1': (False, True), 'EMU2': (True, False)})
+    box('EMU1').click()
+    wait('any machine', lambda: world.job(path)['Machines'] == [])
+    wait('both ticks', lambda: ticks() == {'EMU1': (True, True), 'EMU2': (True, True)})
+
+
 def no_complaint(browser):
     found = complaints(browser)
     assert not found, found
@@ -215,6 +241,7 @@ def main():
             tap.run(damaged, screen, name='a damaged file')
             tap.run(dropped, screen, name='a file that is dropped')
             tap.run(again, screen, name='a set is dealt again, with more copies')
+            tap.run(kept, screen, name='a job is kept to one of two machines')
             tap.run(no_complaint, browser, name='nothing on the console')
         finally:
             browser.quit()
