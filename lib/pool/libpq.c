@@ -19,7 +19,6 @@ static const struct {
 	const char *next;	/* if the server has no hint */
 } errors[] = {
 	{ "DB001", -EPERM },		/* the PC has not joined */
-	{ "DB002", -ESHUTDOWN },	/* the PC was declared lost */
 	{ "DB003", -ESTALE },		/* the server knows less than the PC */
 	{ "DB004", -ENOTUNIQ },		/* an identity is used twice */
 	{ "DB005", -EEXIST },		/* the deal is of another session */
@@ -40,7 +39,7 @@ struct connection {
 	PGconn *pg;
 };
 
-/* ---- connecting ----------------------------------------------------------------------------------- */
+/* ---- connecting --------------------------------------------------------- */
 
 /* Copies the first line of a message of libpq or the server, without its label and full stop. */
 static void line_copy(char line[256], const char *message)
@@ -73,11 +72,14 @@ static const struct {
 static int option_check(const PQconninfoOption *option, struct dealbox_error *error)
 {
 	if (!strcmp(option->keyword, "password"))
-		return error_set(error, -EINVAL, 0, "use a password file (~/.pgpass) or a client certificate",
-				 "the address of a database must not have the password: others could read it");
+		return error_set(error, -EINVAL, 0,
+				 "use a password file (~/.pgpass) or a client certificate",
+				 "the address of a database must not have the password: others "
+				 "could read it");
 	if (!strcmp(option->keyword, "sslmode") && strcmp(option->val, "verify-full"))
 		return error_set(error, -EINVAL, 0, "leave sslmode out",
-				 "sslmode must be verify-full: with less, another computer could play the server");
+				 "sslmode must be verify-full: with less, another computer could "
+				 "play the server");
 	return 0;
 }
 
@@ -137,7 +139,8 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 		options = PQconninfoParse(conninfo, &problem);
 		if (!options) {
 			line_copy(line, problem ? problem : "out of memory");
-			error_fill(error, 0, "give a connection string or URI of libpq, or a name", "not the address of a database: %s", line);
+			error_fill(error, 0, "give a connection string or URI of libpq, or a name",
+				   "not the address of a database: %s", line);
 			PQfreemem(problem);
 			return NULL;
 		}
@@ -154,7 +157,8 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 	}
 	if (PQstatus(connection->pg) != CONNECTION_OK) {
 		line_copy(line, PQerrorMessage(connection->pg));
-		error_fill(error, 0, "docs/event.md says what to check", "no connection to the event's database: %s", line);
+		error_fill(error, 0, "docs/event.md says what to check",
+			   "no connection to the event's database: %s", line);
 		PQfinish(connection->pg);
 		free(connection);
 		return NULL;
@@ -171,9 +175,10 @@ static void database_close(struct connection *connection)
 	free(connection);
 }
 
-/* ---- statements -------------------------------------------------------------------------------------- */
+/* ---- statements --------------------------------------------------------- */
 
-static int refused(struct connection *connection, const PGresult *result, struct dealbox_error *error)
+static int refused(struct connection *connection, const PGresult *result,
+		   struct dealbox_error *error)
 {
 	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
@@ -183,16 +188,19 @@ static int refused(struct connection *connection, const PGresult *result, struct
 
 	line_copy(line, what ? what : PQerrorMessage(connection->pg));
 	if (PQstatus(connection->pg) != CONNECTION_OK)
-		return error_set(error, -ETIMEDOUT, 0, "it is tried again by itself, or run it again",
+		return error_set(error, -ETIMEDOUT, 0,
+				 "it is tried again by itself, or run it again",
 				 "the connection to the event's database was lost: %s", line);
 	for (n = 0; state && n < sizeof(errors) / sizeof(errors[0]); n++)
 		if (!strncmp(state, errors[n].state, strlen(errors[n].state)))
-			return error_set(error, errors[n].err, 0, next ? next : errors[n].next, "%s", line);
+			return error_set(error, errors[n].err, 0, next ? next : errors[n].next,
+					 "%s", line);
 	return error_set(error, -EIO, 0, next, "the event's database refuses: %s", line);
 }
 
 static int rows_give(const PGresult *result,
-		     int (*row)(const char *const *columns, size_t count, void *context), void *context)
+		     int (*row)(const char *const *columns, size_t count, void *context),
+		     void *context)
 {
 	int fields = PQnfields(result), rows = PQntuples(result), err = 0;
 	const char *columns[COLUMNS_MAX];
@@ -201,7 +209,8 @@ static int rows_give(const PGresult *result,
 		return -EIO;
 	for (int n = 0; n < rows && !err; n++) {
 		for (int field = 0; field < fields; field++)
-			columns[field] = PQgetisnull(result, n, field) ? NULL : PQgetvalue(result, n, field);
+			columns[field] =
+				PQgetisnull(result, n, field) ? NULL : PQgetvalue(result, n, field);
 		err = row(columns, (size_t)fields, context);
 	}
 	return err;

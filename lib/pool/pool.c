@@ -10,16 +10,11 @@
 #include "error-internal.h"
 #include "pool-schema.h"
 #include "pool/database.h"
-#include "pool/pool.h"
-
-struct pool {
-	const struct database *database;
-	struct connection *connection;
-};
+#include "pool/pool-internal.h"
 
 static const struct database *database_load(struct dealbox_error *error)
 {
-	/* found by the run path of the program: in a build beside the library, else LIBDIR/dealbox */
+	/* found by the run path of the program: in a build that of lib/, else LIBDIR/dealbox */
 	void *module = dlopen(DATABASE_FILE, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 	const struct database *database = module ? dlsym(module, DATABASE_SYMBOL) : NULL;
 
@@ -27,7 +22,8 @@ static const struct database *database_load(struct dealbox_error *error)
 		error_fill(error, 0, "install libpq; if it is there, dealbox was built without it",
 			   "there are no events on many PCs without PostgreSQL: %s", dlerror());
 	else if (database->version != DATABASE_VERSION)
-		error_fill(error, 0, "install dealbox again", "%s is of another dealbox", DATABASE_FILE);
+		error_fill(error, 0, "install dealbox again", "%s is of another dealbox",
+			   DATABASE_FILE);
 	else
 		return database;
 	return NULL;
@@ -45,7 +41,7 @@ struct pool *pool_open(const char *address, struct dealbox_error *error)
 		error_fill(error, 0, NULL, "out of memory");
 		return NULL;
 	}
-	*pool = (struct pool) { .database = database, .connection = database->open(address, error) };
+	*pool = (struct pool){ .database = database, .connection = database->open(address, error) };
 	if (pool->connection)
 		return pool;
 	free(pool);
@@ -60,17 +56,25 @@ void pool_close(struct pool *pool)
 	free(pool);
 }
 
-typedef int (*row_function)(const char *const *columns, size_t count, void *context);
-
-static int run(struct pool *pool, struct dealbox_error *error, row_function row, void *context,
-	       const char *sql, size_t count, const char *const *values)
+int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void *context,
+	     const char *sql, size_t count, const char *const *values)
 {
 	return pool->database->run(pool->connection, sql, count, values, row, context, error);
 }
 
+uint64_t pool_number(const char *text)
+{
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+bool pool_true(const char *text)
+{
+	return text && *text == 't';
+}
+
 static int command(struct pool *pool, const char *sql, struct dealbox_error *error)
 {
-	return run(pool, error, NULL, NULL, sql, 0, NULL);
+	return pool_run(pool, error, NULL, NULL, sql, 0, NULL);
 }
 
 /* Ends a transaction. Returns err, or that of the end. */
@@ -82,17 +86,7 @@ static int finish(struct pool *pool, int err, struct dealbox_error *error)
 	return err;
 }
 
-static uint64_t number(const char *text)
-{
-	return text ? strtoull(text, NULL, 10) : 0;
-}
-
-static bool is_true(const char *text)
-{
-	return text && *text == 't';
-}
-
-/* ---- the event ----------------------------------------------------------------------------------------- */
+/* ---- the event ---------------------------------------------------------- */
 
 /* Tells keys apart, without a way back to one. */
 static void key_check(const uint8_t key[POOL_KEY], char hex[2 * POOL_KEY + 3])
@@ -100,7 +94,8 @@ static void key_check(const uint8_t key[POOL_KEY], char hex[2 * POOL_KEY + 3])
 	static const char label[] = "dealbox: key of an event";
 	uint8_t hash[POOL_KEY];
 
-	crypto_generichash(hash, sizeof(hash), (const uint8_t *)label, sizeof(label) - 1, key, POOL_KEY);
+	crypto_generichash(hash, sizeof(hash), (const uint8_t *)label, sizeof(label) - 1, key,
+			   POOL_KEY);
 	strcpy(hex, "\\x");
 	sodium_bin2hex(hex + 2, 2 * POOL_KEY + 1, hash, sizeof(hash));
 }
@@ -120,10 +115,12 @@ int pool_init(struct pool *pool, const struct pool_terms *terms, struct dealbox_
 		return err;
 	err = command(pool, pool_schema, error);
 	if (!err)
-		err = run(pool, error, NULL, NULL,
-			  "INSERT INTO dealbox.event (version, name, made, lease, margin, key_check) "
-			  "VALUES ($1, $2, now(), make_interval(secs => $3), make_interval(secs => $4), $5)",
-			  5, values);
+		err = pool_run(
+			pool, error, NULL, NULL,
+			"INSERT INTO dealbox.event (version, name, made, lease, margin, key_check) "
+			"VALUES ($1, $2, now(), make_interval(secs => $3), make_interval(secs => "
+			"$4), $5)",
+			5, values);
 	return finish(pool, err, error);
 }
 
@@ -132,18 +129,19 @@ static int event_row(const char *const *columns, size_t count, void *context)
 	struct pool_event *event = context;
 
 	(void)count;
-	if (number(columns[0]) != POOL_VERSION)
+	if (pool_number(columns[0]) != POOL_VERSION)
 		return -EPROTONOSUPPORT;
 	snprintf(event->name, sizeof(event->name), "%s", columns[1]);
-	event->lease_s = (uint32_t)(number(columns[2]) / 1000);
-	event->margin_s = (uint32_t)(number(columns[3]) / 1000);
+	event->lease_s = (uint32_t)(pool_number(columns[2]) / 1000);
+	event->margin_s = (uint32_t)(pool_number(columns[3]) / 1000);
 	return 0;
 }
 
 int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_error *error)
 {
-	int err = run(pool, error, event_row, event,
-		      "SELECT version, name, lease_ms, margin_ms FROM dealbox.status_event", 0, NULL);
+	int err = pool_run(pool, error, event_row, event,
+			   "SELECT version, name, lease_ms, margin_ms FROM dealbox.status_event", 0,
+			   NULL);
 
 	if (err == -EPROTONOSUPPORT)
 		return error_set(error, err, 0, "install the same dealbox on all PCs of the event",
@@ -151,16 +149,20 @@ int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_e
 	return err;
 }
 
-/* ---- looking --------------------------------------------------------------------------------------------- */
+/* ---- looking ------------------------------------------------------------ */
 
 static int pc_row(const char *const *columns, size_t count, void *context)
 {
 	const struct pool_view *view = context;
 	struct pool_pc pc = {
-		.name = columns[0], .state = columns[1],
-		.silent_s = number(columns[2]), .lease_s = number(columns[3]),
-		.held = number(columns[4]), .recorded = number(columns[5]), .surplus = number(columns[6]),
-		.admitted = is_true(columns[7]),
+		.name = columns[0],
+		.state = columns[1],
+		.silent_s = pool_number(columns[2]),
+		.lease_s = pool_number(columns[3]),
+		.held = pool_number(columns[4]),
+		.recorded = pool_number(columns[5]),
+		.surplus = pool_number(columns[6]),
+		.admitted = pool_true(columns[7]),
 	};
 
 	(void)count;
@@ -172,9 +174,14 @@ static int job_row(const char *const *columns, size_t count, void *context)
 {
 	const struct pool_view *view = context;
 	struct pool_job job = {
-		.id = (uint32_t)number(columns[0]), .session = columns[1], .priority = atoi(columns[2]),
-		.copies = number(columns[3]), .open = is_true(columns[4]), .boards = number(columns[5]),
-		.recorded = number(columns[6]), .held = number(columns[7]),
+		.id = (uint32_t)pool_number(columns[0]),
+		.session = columns[1],
+		.priority = atoi(columns[2]),
+		.copies = pool_number(columns[3]),
+		.open = pool_true(columns[4]),
+		.boards = pool_number(columns[5]),
+		.recorded = pool_number(columns[6]),
+		.held = pool_number(columns[7]),
 	};
 
 	(void)count;
@@ -186,9 +193,13 @@ static int surplus_row(const char *const *columns, size_t count, void *context)
 {
 	const struct pool_view *view = context;
 	struct pool_surplus surplus = {
-		.job = (uint32_t)number(columns[0]), .session = columns[1],
-		.board = (uint32_t)number(columns[2]), .copy = (uint32_t)number(columns[3]),
-		.pc = columns[4], .machine = columns[5], .insertion = number(columns[6]),
+		.job = (uint32_t)pool_number(columns[0]),
+		.session = columns[1],
+		.board = (uint32_t)pool_number(columns[2]),
+		.copy = (uint32_t)pool_number(columns[3]),
+		.pc = columns[4],
+		.machine = columns[5],
+		.insertion = pool_number(columns[6]),
 	};
 
 	(void)count;
@@ -200,14 +211,17 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 {
 	const struct {
 		bool wanted;
-		row_function row;
+		pool_row row;
 		const char *sql;
 	} parts[] = {
-		{ view->pc, pc_row, "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted "
+		{ view->pc, pc_row,
+		  "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted "
 		  "FROM dealbox.status_pc ORDER BY name" },
-		{ view->job, job_row, "SELECT id, session, priority, copies, open, boards, recorded, held "
+		{ view->job, job_row,
+		  "SELECT id, session, priority, copies, open, boards, recorded, held "
 		  "FROM dealbox.status_job ORDER BY id" },
-		{ view->surplus, surplus_row, "SELECT job, session, number, copy, pc, machine, insertion "
+		{ view->surplus, surplus_row,
+		  "SELECT job, session, number, copy, pc, machine, insertion "
 		  "FROM dealbox.surplus ORDER BY job, number, copy, at" },
 	};
 	int err = command(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error);
@@ -217,7 +231,8 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		return err;
 	for (n = 0; n < sizeof(parts) / sizeof(parts[0]) && !err; n++)
 		if (parts[n].wanted)
-			err = run(pool, error, parts[n].row, (void *)view, parts[n].sql, 0, NULL);
+			err = pool_run(pool, error, parts[n].row, (void *)view, parts[n].sql, 0,
+				       NULL);
 	return finish(pool, err, error);
 }
 
@@ -226,11 +241,11 @@ static int number_row(const char *const *columns, size_t count, void *context)
 	uint32_t *out = context;
 
 	(void)count;
-	*out = (uint32_t)number(columns[0]);
+	*out = (uint32_t)pool_number(columns[0]);
 	return 0;
 }
 
 int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error)
 {
-	return run(pool, error, number_row, opened, "SELECT dealbox.lose($1)", 1, &pc);
+	return pool_run(pool, error, number_row, opened, "SELECT dealbox.lose($1)", 1, &pc);
 }

@@ -15,6 +15,8 @@
 
 #include <dealbox/error.h>
 
+#include "pool/lease.h"
+
 #define POOL_VERSION	1	/* of schema.sql */
 #define POOL_KEY	32	/* bytes of the key of an event */
 
@@ -93,5 +95,53 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
  * -EBUSY: its lease, with the margin, has not ended; -ENOENT: there is no such PC.
  */
 int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error);
+
+/* ---- for a PC: pool-pc.c ------------------------------------------------ */
+
+/* Makes a random UUID, and gets the time for a lease. pool_time() returns 0 or -errno. */
+void pool_uuid(char uuid[LEASE_ID]);
+int pool_time(struct lease_time *now);
+
+/*
+ * Joins the event, as the user of the connection. token is out, and is the PC's identity from then
+ * on: keep it where only the PC can read it. -ENOTUNIQ: this user has joined, or the name is taken.
+ */
+int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL_KEY],
+	      char token[LEASE_ID], struct dealbox_error *error);
+
+/*
+ * Sends the request of a lease that has no answer yet, and gives the lease the answer. Save it then.
+ * sent is the time of this moment. -ETIMEDOUT: nobody knows whether it was heard; send it again.
+ * -EPERM: the PC has not joined, or has left; -ESTALE: an old backup of the server was restored;
+ * -ENOTUNIQ: another PC has this one's identity. Deal nothing more then: a person has to look.
+ */
+int pool_request(struct pool *pool, const char *token, struct lease *lease,
+		 const struct lease_time *sent, struct dealbox_error *error);
+
+/* An insertion that has ended, and is in the ledger of the PC. */
+struct pool_report {
+	const char *machine;
+	uint32_t insertion;
+	struct lease_copy copy;
+	const char *hash;	/* of the deal: pool_hash() */
+	const char *outcome;	/* dealbox_ledger_outcome_name() */
+	int64_t at;		/* µs since 1970 */
+};
+
+enum pool_standing { POOL_COUNTS, POOL_SURPLUS, POOL_WITHDRAWN, POOL_NO_BOARD };
+
+/*
+ * Reports an insertion. A repetition changes nothing. -ENOENT: the event has no such copy;
+ * -EBADMSG: the event has another deal there; -ENOTUNIQ: another insertion was reported with this number.
+ */
+int pool_report(struct pool *pool, const char *token, const struct pool_report *report,
+		enum pool_standing *standing, struct dealbox_error *error);
+
+/*
+ * Takes the report of an exact board back. holds is out: the PC holds the copy (lease_regain()).
+ * -ENOENT: there is no such report.
+ */
+int pool_withdraw(struct pool *pool, const char *token, const char *machine, uint32_t insertion,
+		  bool *holds, struct dealbox_error *error);
 
 #endif

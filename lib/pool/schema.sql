@@ -170,14 +170,6 @@ BEGIN
 	RETURN mine;
 END $$;
 
-CREATE FUNCTION refuse_lost(mine pc) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	IF mine.state = 'lost' THEN
-		RAISE EXCEPTION 'somebody has declared % lost: its copies were given to others', mine.name
-			USING ERRCODE = 'DB002', HINT = 'let it forget them with `dealbox event back`';
-	END IF;
-END $$;
-
 -- ---- for PCs ------------------------------------------------------------------------------------
 
 CREATE FUNCTION join_event(my_name text, my_key bytea) RETURNS TABLE (id integer, token uuid)
@@ -197,7 +189,9 @@ BEGIN
 END $$;
 
 -- Takes up to `want` more copies, and extends the lease on all that this PC holds; 0 only does the
--- latter. Returns the copies that this request got, and how long the lease lasts, in ms.
+-- latter. Returns the copies that this request got, and how long the lease lasts, in ms; 0 if
+-- somebody has declared the PC lost. That is an answer, not an error: it uses up the number of the
+-- request, so that both sides go on from the same one.
 CREATE FUNCTION take(my_token uuid, my_ask bigint, my_nonce uuid, want integer)
 RETURNS TABLE (lease_ms bigint, job integer, number integer, copy integer)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
@@ -208,7 +202,10 @@ DECLARE
 	of_job integer;
 	got integer;
 BEGIN
-	PERFORM refuse_lost(mine);
+	IF mine.state = 'lost' THEN
+		RETURN QUERY SELECT 0::bigint, NULL::integer, NULL::integer, NULL::integer;
+		RETURN;
+	END IF;
 	IF mine.state = 'left' THEN
 		RAISE EXCEPTION 'this PC has left the event' USING ERRCODE = 'DB001';
 	END IF;
@@ -235,18 +232,19 @@ BEGIN
 END $$;
 
 -- Gives copies back. The PC has forgotten them before it asks, so none of them can be begun.
+-- Returns true if somebody has declared the PC lost.
 CREATE FUNCTION give_back(my_token uuid, my_ask bigint, my_nonce uuid, jobs integer[],
-	numbers integer[], copies integer[]) RETURNS void
+	numbers integer[], copies integer[]) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	mine pc := enter_numbered(my_token, my_ask, my_nonce);
 BEGIN
-	PERFORM refuse_lost(mine);
 	IF mine.asked < my_ask THEN
 		UPDATE copy c SET pc = NULL, ask = NULL
 			FROM unnest(jobs, numbers, copies) AS gone(j, n, k)
 			WHERE c.job = gone.j AND c.number = gone.n AND c.copy = gone.k AND c.pc = mine.id;
 	END IF;
+	RETURN mine.state = 'lost';
 END $$;
 
 -- Reports an insertion that has ended. Returns its standing. A repetition changes nothing.

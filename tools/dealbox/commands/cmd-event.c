@@ -55,7 +55,7 @@ static bool connect_event(struct call *call)
 	return call->pool;
 }
 
-/* ---- init -------------------------------------------------------------------------------------- */
+/* ---- init --------------------------------------------------------------- */
 
 /* Writes a new key to a file. */
 static bool key_make(const char *path, uint8_t key[POOL_KEY])
@@ -109,13 +109,14 @@ static enum status init_run(struct call *call)
 		json_add_text(object, "key", path);
 		json_say(object);
 	} else {
-		say("%s has begun. %s is its key: keep it where only the director can get it, and a copy elsewhere",
+		say("%s has begun. %s is its key: keep it where only the director can get it, and "
+		    "a copy elsewhere",
 		    name, path);
 	}
 	return status;
 }
 
-/* ---- status ------------------------------------------------------------------------------------ */
+/* ---- status ------------------------------------------------------------- */
 
 struct lists {
 	struct json_object *pcs, *jobs, *surplus;
@@ -171,26 +172,30 @@ static void surplus_json(const struct pool_surplus *surplus, void *context)
 static void pc_say(const struct pool_pc *pc, void *context)
 {
 	(void)context;
-	put("  %-20s %-4s  %" PRIu64 " recorded, %" PRIu64 " held", pc->name, pc->state, pc->recorded, pc->held);
+	put("  %-20s %-4s  %" PRIu64 " recorded, %" PRIu64 " held", pc->name, pc->state,
+	    pc->recorded, pc->held);
 	if (pc->surplus)
 		put(", %" PRIu64 " surplus", pc->surplus);
 	if (!pc->admitted)
 		put(", not admitted");
-	put("; last heard of %" PRIu64 " min ago, lease %" PRIu64 " min\n", pc->silent_s / 60, (pc->lease_s + 59) / 60);
+	put("; last heard of %" PRIu64 " min ago, lease %" PRIu64 " min\n", pc->silent_s / 60,
+	    (pc->lease_s + 59) / 60);
 }
 
 static void job_say(const struct pool_job *job, void *context)
 {
 	(void)context;
-	put("job %-6" PRIu32 " %" PRIu64 " of %" PRIu64 " recorded, %" PRIu64 " held  %s%s\n", job->id, job->recorded,
-	    job->boards * job->copies, job->held, job->session, job->open ? "" : ", closed");
+	put("job %-6" PRIu32 " %" PRIu64 " of %" PRIu64 " recorded, %" PRIu64 " held  %s%s\n",
+	    job->id, job->recorded, job->boards * job->copies, job->held, job->session,
+	    job->open ? "" : ", closed");
 }
 
 static void surplus_say(const struct pool_surplus *surplus, void *context)
 {
 	(void)context;
-	say("surplus: job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32 " of %s (machine %s, insertion %" PRIu64
-	    "): take it out of play", surplus->job, surplus->board, surplus->copy, surplus->pc, surplus->machine,
+	say("surplus: job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32
+	    " of %s (machine %s, insertion %" PRIu64 "): take it out of play",
+	    surplus->job, surplus->board, surplus->copy, surplus->pc, surplus->machine,
 	    surplus->insertion);
 }
 
@@ -202,14 +207,17 @@ static int status_print(struct call *call, struct dealbox_error *error)
 
 	if (err)
 		return err;
-	say("%s: lease %" PRIu32 " min, margin %" PRIu32 " min", event.name, event.lease_s / 60, event.margin_s / 60);
+	say("%s: lease %" PRIu32 " min, margin %" PRIu32 " min", event.name, event.lease_s / 60,
+	    event.margin_s / 60);
 	return pool_look(call->pool, &view, error);
 }
 
 static int status_json(struct call *call, struct dealbox_error *error)
 {
 	struct lists lists;
-	const struct pool_view view = { .pc = pc_json, .job = job_json, .surplus = surplus_json, .context = &lists };
+	const struct pool_view view = {
+		.pc = pc_json, .job = job_json, .surplus = surplus_json, .context = &lists
+	};
 	struct json_object *object;
 	struct pool_event event;
 	int err = pool_get_event(call->pool, &event, error);
@@ -217,7 +225,8 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	if (err)
 		return err;
 	object = json_object_new_object();
-	lists = (struct lists) { json_object_new_array(), json_object_new_array(), json_object_new_array() };
+	lists = (struct lists){ json_object_new_array(), json_object_new_array(),
+				json_object_new_array() };
 	json_add_text(object, "event", event.name);
 	json_add_number(object, "lease", event.lease_s);
 	json_add_number(object, "margin", event.margin_s);
@@ -243,7 +252,7 @@ static enum status status_run(struct call *call)
 	return err ? refused(err, &error) : STATUS_DONE;
 }
 
-/* ---- lost -------------------------------------------------------------------------------------- */
+/* ---- lost --------------------------------------------------------------- */
 
 static enum status lost_run(struct call *call)
 {
@@ -253,7 +262,9 @@ static enum status lost_run(struct call *call)
 	uint32_t opened;
 	int err;
 
-	if (!confirm(call->yes, "Is %s lost? Others then deal its copies again, and what it has dealt meanwhile is surplus",
+	if (!confirm(call->yes,
+		     "Is %s lost? Others then deal its copies again, and what it has dealt "
+		     "meanwhile is surplus",
 		     name))
 		return STATUS_NO;
 	if (!connect_event(call))
@@ -272,7 +283,7 @@ static enum status lost_run(struct call *call)
 	return STATUS_DONE;
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command -------------------------------------------------------- */
 
 enum {
 	KEY_LEASE = OPT_LONG,
@@ -288,7 +299,9 @@ static const struct action_row actions[] = {
 
 static enum status event_run(struct args *args)
 {
-	struct call call = { .args = args, .database = "", .lease = LEASE_MINUTES, .margin = MARGIN_MINUTES };
+	struct call call = {
+		.args = args, .database = "", .lease = LEASE_MINUTES, .margin = MARGIN_MINUTES
+	};
 	const struct action_row *action;
 	enum status status;
 	const char *value;
@@ -324,9 +337,12 @@ static enum status event_run(struct args *args)
 }
 
 static const struct option_row event_options[] = {
-	{ 'd', "database", "ADDRESS", "the event's database (default: as libpq's environment says)" },
-	{ KEY_LEASE, "lease", "MINUTES", "init: how long a PC may deal on without the server (default: 60)" },
-	{ KEY_MARGIN, "margin", "MINUTES", "init: how long a board may take that was begun then (default: 15)" },
+	{ 'd', "database", "ADDRESS",
+	  "the event's database (default: as libpq's environment says)" },
+	{ KEY_LEASE, "lease", "MINUTES",
+	  "init: how long a PC may deal on without the server (default: 60)" },
+	{ KEY_MARGIN, "margin", "MINUTES",
+	  "init: how long a board may take that was begun then (default: 15)" },
 	OPT_YES,
 	OPT_JSON,
 	{ 0 }
@@ -336,7 +352,8 @@ const struct command cmd_event = {
 	.name = "event",
 	.operands = "init|status|lost OPERAND...",
 	.summary = "Deal one event on many PCs",
-	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take them.\n"
+	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take "
+		 "them.\n"
 		 "init NAME KEY: begin an event in a new database, and write its key to the new\n"
 		 "file KEY. status: show PCs, jobs, and boards that were dealt once too often.\n"
 		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"

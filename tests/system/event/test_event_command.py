@@ -196,7 +196,9 @@ def somebody_may_say_that_a_pc_is_lost(box):
                "$$ SELECT clock_timestamp() + interval '16 min' $$")
     lost().expect(0, "A is lost; 6 copies are open")
     assert take(name, "b", b, 2, 1) == [(one, 1, 1)]
-    refused("DB002", take, name, "a", a, 2, 1)
+    lease = "SELECT lease_ms, job FROM dealbox.take('%s', %d, '%s', 1)"
+    assert SERVER.sql(name, lease % (a, 2, NOBODY % 2), "a") == ["0|"], "it is told so"
+    assert SERVER.sql(name, lease % (a, 2, NOBODY % 2), "a") == ["0|"], "again, if the answer was lost"
     report = lambda machine, copy: SERVER.sql(  # noqa: E731
         name, "SELECT dealbox.report('%s', '%s', 1, %d, 1, %d, md5('1')::uuid, 'exact', now())"
         % (a, machine, one, copy), "a")
@@ -208,6 +210,8 @@ def somebody_may_say_that_a_pc_is_lost(box):
     assert found["jobs"][0]["recorded"] == 1, found
     box.dealbox("event", "status", "-d", SERVER.address(name, "a")).expect(
         0, "surplus: job %d, board 1, copy 1 of A .machine m1, insertion 1.: take it out of play" % one, "A +lost")
+    SERVER.sql(name, "SELECT dealbox.back('%s', 3, '%s')" % (a, NOBODY % 3), "a")
+    assert take(name, "a", a, 4, 1) == [(one, 1, 3)], "it is back"
     box.dealbox("event", "lost", "C", "--yes", "-d", SERVER.address(name, "director")).expect(2, "no PC C")
 
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Shared by the files of this room. */
+#ifndef POOL_INTERNAL_H
+#define POOL_INTERNAL_H
+
+#include "pool/pool.h"
+
+struct pool {
+	const struct database *database;
+	struct connection *connection;
+};
+
+typedef int (*pool_row)(const char *const *columns, size_t count, void *context);
+
+/* Run a statement; see struct database. */
+int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void *context,
+	     const char *sql, size_t count, const char *const *values);
+
+/* Return the value of a column: 0 and false if it is null. */
+uint64_t pool_number(const char *text);
+bool pool_true(const char *text);
+
+#endif
