@@ -10,6 +10,10 @@ import xml.etree.ElementTree
 
 from bench import COMPLIANCE, Bench, Tap
 
+# pango begins a thread whose end nobody can await. LeakSanitizer, which stops all threads when the
+# program ends, sometimes meets it half gone, and breaks down. test_print looks for leaks.
+os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"
+
 DEALBOX = os.environ["DEALBOX"]
 LIMITS = "[profile]\nname = impossible\nconfidence = 95 %\n[times]\ncontrol = 1 % above 0.000001 ms\n"
 
