@@ -35,7 +35,7 @@ const app = {
 	administer, call, act, pin, shown, message, refused, receive, command, print, go,
 };
 let view = null, view_name = sessionStorage.getItem("dealbox-view") || "now";
-let changed_at = 0, shown_path = null, tones = {}, message_timer = 0;
+let changed_at = 0, shown_path = null, heard = {}, message_timer = 0;
 
 const $ = id => document.getElementById(id);
 
@@ -164,12 +164,18 @@ document.addEventListener("keydown", event => {
 	if (event.defaultPrevented || event.repeat || event.ctrlKey || event.altKey || event.metaKey ||
 	    document.querySelector("dialog[open]") || /^(INPUT|SELECT|TEXTAREA|BUTTON|SUMMARY)$/.test(event.target.tagName))
 		return;
+	const name = event.key.length === 1 ? event.key.toUpperCase() : event.key;
+
+	if (name === sounds.KEY) {
+		event.preventDefault();
+		$("settings").firstElementChild.click();
+		return;
+	}
 	if (view_name !== "now") {
-		if (event.key === "Escape")
+		if (name === "Escape")
 			go("now");
 		return;
 	}
-	const name = event.key.length === 1 ? event.key.toUpperCase() : event.key;
 	const key = app.keys.find(one => one.code === name);
 
 	if (key) {
@@ -195,14 +201,10 @@ function shown(path, of) {
 }
 
 function play_sounds() {
-	const now = {};
+	const now = sounds.due(app.service.machines, heard, setting("sound") === "on");
 
-	for (const [path, machine] of Object.entries(app.service.machines)) {
-		now[path] = machine.State;
-		if (tones[path] !== undefined && tones[path] !== machine.State && setting("sound") === "on")
-			sounds.play(tone_of(machine));
-	}
-	tones = now;
+	heard = now.states;
+	now.tones.forEach(sounds.play);
 }
 
 /* Ask for what a job's properties do not say: its copies, for the grid, and how fast they came. */
@@ -276,7 +278,7 @@ function frame() {
 	show($("views"), VIEWS.map(([name, label]) =>
 		h("button", { type: "button", "aria-current": name === view_name ? "page" : null, onclick: () => go(name) }, text(label))));
 	show($("settings"),
-	     toggle("sound", "on", "off", "♪", text(N_("Sounds"))),
+	     toggle("sound", "on", "off", "♪", `${text(N_("Sounds"))} (${sounds.KEY})`),
 	     toggle("light", "dark", "day", "☾", text(N_("Dark hall"))),
 	     toggle("hand", "left", "right", "⇄", text(N_("Left-handed"))),
 	     h("select", { "aria-label": text(N_("Language")), onchange: event => {

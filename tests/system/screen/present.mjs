@@ -24,7 +24,7 @@ cpSync(join(here, "states.mjs"), join(folder, "states.mjs"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 const load = name => import(join(folder, name));
-const m = await load("measured.js"), p = await load("present.js"), s = await load("sentence.js"), { table, words } = await load("words.js");
+const m = await load("measured.js"), p = await load("present.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
 const { machine, job } = await load("states.mjs");
 const languages = Object.keys(s.LANGUAGES);
 
@@ -261,4 +261,53 @@ test("statistics: a plot, its words, and tables", () => {
 		assert.ok(bar.x >= 0 && bar.x + bar.width <= of.width && bar.y >= 0 && bar.y + bar.height <= of.height);
 	assert.equal(m.statistics("fr", months).months[1][5], "♠R (31)");
 	assert.deepEqual(m.statistics("en", []).bars, []);
+});
+
+test("each state is heard once when it comes, and none with sounds off", () => {
+	const alike = p.TONES.filter(tone => sounds.notes_of(tone).length).map(tone => sounds.notes_of(tone).join());
+
+	assert.equal(new Set(alike).size, alike.length, "two tones sound alike");
+	for (const state of s.state_names()) {
+		const other = state === "none" ? "no-work" : "none", now = { "/a": machine(state), "/b": machine("none") };
+		const before = { "/a": other, "/b": "none" }, tone = p.STATES[state].tone;
+
+		assert.deepEqual(sounds.due(now, before, true), { states: { "/a": state, "/b": "none" }, tones: [tone] }, state);
+		assert.deepEqual(sounds.due(now, before, false).tones, [], state);
+		/* the next change of another property, and the page's beginning */
+		assert.deepEqual(sounds.due(now, sounds.due(now, before, true).states, true).tones, [], state);
+		assert.deepEqual(sounds.due(now, {}, true).tones, [], state);
+		/* where hands are needed, there is a sound; where not, none */
+		assert.equal(sounds.notes_of(tone).length > 0, !["deal", "rest"].includes(tone), state);
+		/* the key that switches sounds off answers nothing */
+		assert.ok(!p.present(machine(state), null, "en").keys.some(key => key.code === sounds.KEY), state);
+	}
+	/* switched off while a state changes, it is not heard later */
+	const quiet = sounds.due({ "/a": machine("jam") }, { "/a": "none" }, false);
+
+	assert.deepEqual(sounds.due({ "/a": machine("jam") }, quiet.states, true).tones, []);
+	/* of a newer service */
+	assert.deepEqual(sounds.due({ "/a": { State: "what" } }, { "/a": "none" }, true).tones, ["look"]);
+});
+
+test("a sound is its notes, and there is none before a key or a tap", () => {
+	const begun = [];
+	const node = () => ({ frequency: {}, gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} },
+		connect: next => next, start(at) { begun.push([this.frequency.value, at]); }, stop() {} });
+
+	globalThis.AudioContext = class {
+		state = "suspended"; currentTime = 0; destination = null;
+		resume() { this.state = "running"; }
+		createOscillator() { return node(); }
+		createGain() { return node(); }
+	};
+	sounds.play("void");
+	assert.deepEqual(begun, []);
+	sounds.allow();
+	for (const tone of p.TONES) {
+		begun.length = 0;
+		sounds.play(tone);
+		assert.deepEqual(begun.map(([frequency]) => frequency), sounds.notes_of(tone), tone);
+		assert.deepEqual(begun.map(([, at]) => at), [...begun.map(([, at]) => at)].sort((a, b) => a - b), tone);
+	}
+	delete globalThis.AudioContext;
 });

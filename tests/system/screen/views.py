@@ -205,19 +205,41 @@ def kept(screen):
     screen.browser.refresh()
     screen.open('jobs')
 
-    def box(name):
-        return screen.one('input[data-machine="%s"]' % name)
-
+    # also while the page is drawn anew
     def ticks():
-        return {one.get_attribute('data-machine'): (one.is_selected(), one.is_enabled())
-                for one in screen.all('input[data-machine]')}
+        return {name: (on, enabled) for name, on, enabled in screen.browser.execute_script(
+            'return [...document.querySelectorAll("input[data-machine]")]'
+            '.map(one => [one.dataset.machine, one.checked, !one.disabled])')}
+
+    def tick(name):
+        screen.browser.execute_script('document.querySelector(`input[data-machine="${arguments[0]}"]`).click()', name)
     wait('both ticks', lambda: ticks() == {'EMU1': (True, True), 'EMU2': (True, True)})
-    box('EMU1').click()
+    tick('EMU1')
     wait('the machine', lambda: world.job(path)['Machines'] == ['EMU2'])
     wait('one tick', lambda: ticks() == {'EMU1': (False, True), 'EMU2': (True, False)})
-    box('EMU1').click()
+    tick('EMU1')
     wait('any machine', lambda: world.job(path)['Machines'] == [])
     wait('both ticks', lambda: ticks() == {'EMU1': (True, True), 'EMU2': (True, True)})
+
+
+def quiet(screen):
+    """The key that switches sounds off and on, in every view, but not while somebody writes."""
+    def pressed():
+        return screen.one('#settings button').get_attribute('aria-pressed'), \
+            screen.browser.execute_script('return localStorage.getItem("dealbox-sound")')
+
+    def key(selector='body'):
+        screen.one(selector).send_keys('m')
+    for view in ('now', 'ledger'):
+        screen.open(view)
+        screen.browser.execute_script('document.activeElement.blur()')
+        key()
+        wait('silence', lambda: pressed() == ('false', 'off'))
+        key()
+        wait('sounds', lambda: pressed() == ('true', 'on'))
+    screen.open('jobs')
+    key('.panel input:not([type=file])')
+    assert pressed() == ('true', 'on')
 
 
 def no_complaint(browser):
@@ -242,6 +264,7 @@ def main():
             tap.run(dropped, screen, name='a file that is dropped')
             tap.run(again, screen, name='a set is dealt again, with more copies')
             tap.run(kept, screen, name='a job is kept to one of two machines')
+            tap.run(quiet, screen, name='sounds are switched off by a key')
             tap.run(no_complaint, browser, name='nothing on the console')
         finally:
             browser.quit()
