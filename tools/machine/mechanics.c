@@ -10,7 +10,6 @@
 #include "mechanics.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <gpiod.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -23,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "gpio.h"
 #include "reader.h"
 
 #define MS		1000000ull	/* ns */
@@ -503,95 +503,6 @@ static bool cannot(char *error, size_t size, const char *format, ...)
 	return false;
 }
 
-static bool is_called(struct gpiod_chip *chip, const char *name)
-{
-	struct gpiod_chip_info *info = gpiod_chip_get_info(chip);
-	const bool called = info && (!strcmp(gpiod_chip_info_get_label(info), name) ||
-				     !strcmp(gpiod_chip_info_get_name(info), name));
-
-	gpiod_chip_info_free(info);
-	return called;
-}
-
-/* Open the chip with this path, name or label, if there is one and no other. */
-static struct gpiod_chip *open_chip(const char *name, char *error, size_t size)
-{
-	struct gpiod_chip *found = NULL, *chip;
-	unsigned int count = 0;
-	glob_t paths = { 0 };
-
-	glob(*name == '/' ? name : "/dev/gpiochip*", *name == '/' ? GLOB_NOCHECK : 0, NULL, &paths);
-	errno = ENOENT;
-	for (size_t n = 0; n < paths.gl_pathc; n++) {
-		chip = gpiod_chip_open(paths.gl_pathv[n]);
-		if (chip && (*name == '/' || is_called(chip, name)) && !count++)
-			found = chip;
-		else
-			gpiod_chip_close(chip);
-	}
-	globfree(&paths);
-	if (count == 1)
-		return found;
-	if (!count && *name == '/')
-		cannot(error, size, "%s: %s", name, strerror(errno));
-	else if (!count)
-		cannot(error, size, "there is no GPIO chip \"%s\" that may be opened; `gpiodetect` lists them", name);
-	else
-		cannot(error, size, "%u chips are called \"%s\"; use a path", count, name);
-	gpiod_chip_close(found);
-	return NULL;
-}
-
-static bool find_line(struct gpiod_chip *chip, const char *name, unsigned int *offset)
-{
-	const int found = gpiod_chip_get_line_offset_from_name(chip, name);
-	char *end;
-
-	*offset = found >= 0 ? (unsigned int)found : (unsigned int)strtoul(name, &end, 10);
-	return found >= 0 || (*name >= '0' && *name <= '9' && !*end);
-}
-
-static void set_up(struct gpiod_line_settings *settings, const struct wiring_setting *set, bool input)
-{
-	static const enum gpiod_line_bias biases[] = {
-		[WIRING_AS_IS] = GPIOD_LINE_BIAS_AS_IS, [WIRING_PULL_UP] = GPIOD_LINE_BIAS_PULL_UP,
-		[WIRING_PULL_DOWN] = GPIOD_LINE_BIAS_PULL_DOWN,
-	};
-
-	gpiod_line_settings_set_active_low(settings, set->active_low);
-	if (!input) {
-		gpiod_line_settings_set_direction(settings, GPIOD_LINE_DIRECTION_OUTPUT);
-		gpiod_line_settings_set_output_value(settings, GPIOD_LINE_VALUE_INACTIVE);
-		return;
-	}
-	gpiod_line_settings_set_direction(settings, GPIOD_LINE_DIRECTION_INPUT);
-	gpiod_line_settings_set_bias(settings, biases[set->bias]);
-	gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH);
-	gpiod_line_settings_set_debounce_period_us(settings, set->debounce_us);
-}
-
-static struct gpiod_line_request *request_line(struct gpiod_chip *chip, const struct wiring_setting *set,
-					       enum wiring_line line, unsigned int offset)
-{
-	struct gpiod_line_settings *settings = gpiod_line_settings_new();
-	struct gpiod_request_config *request = gpiod_request_config_new();
-	struct gpiod_line_config *config = gpiod_line_config_new();
-	struct gpiod_line_request *made = NULL;
-
-	if (settings && request && config) {
-		set_up(settings, set, line >= WIRING_INPUTS);
-		gpiod_request_config_set_consumer(request, "dealbox-machine");
-		gpiod_request_config_set_event_buffer_size(request, line == WIRING_READER ? READER_EVENTS :
-							   EVENTS);
-		if (!gpiod_line_config_add_line_settings(config, &offset, 1, settings))
-			made = gpiod_chip_request_lines(chip, request, config);
-	}
-	gpiod_line_settings_free(settings);
-	gpiod_request_config_free(request);
-	gpiod_line_config_free(config);
-	return made;
-}
-
 static bool watch(struct mechanics *m, int fd, uint32_t data)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = data };
@@ -603,23 +514,14 @@ static bool open_line(struct mechanics *m, enum wiring_line line, char *error, s
 {
 	const struct wiring_setting *set = &m->wiring.lines[line];
 	char why[160], called[WIRING_NAME];
-	struct gpiod_chip *chip;
 	int value;
 
 	wiring_name(line, called);
-	chip = open_chip(set->chip, why, sizeof(why));
-	if (!chip)
-		return cannot(error, size, "line %u: %s: %s", set->at, called, why);
-	if (!find_line(chip, set->name, &m->offsets[line])) {
-		gpiod_chip_close(chip);
-		return cannot(error, size, "line %u: %s: the chip %s has no line \"%s\"; `gpioinfo` lists them",
-			      set->at, called, set->chip, set->name);
-	}
-	m->requests[line] = request_line(chip, set, line, m->offsets[line]);
-	gpiod_chip_close(chip);
+	m->requests[line] = gpio_request(set, line < WIRING_INPUTS ? GPIO_OUTPUT : GPIO_INPUT,
+					 line == WIRING_READER ? READER_EVENTS : EVENTS, &m->offsets[line],
+					 why, sizeof(why));
 	if (!m->requests[line])
-		return cannot(error, size, "line %u: %s: line %s of %s is refused: %s", set->at, called,
-			      set->name, set->chip, strerror(errno));
+		return cannot(error, size, "line %u: %s: %s", set->at, called, why);
 	if (line < WIRING_INPUTS)
 		return true;
 	value = gpiod_line_request_get_value(m->requests[line], m->offsets[line]);

@@ -42,7 +42,7 @@
 #define PULLS		128
 
 enum fault {
-	NONE, GATE_STICKS, GATE_LATE, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE, CARD_BOUNCES,
+	NONE, GATE_STICKS, GATE_LATE, GATES_SLOW, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE, CARD_BOUNCES,
 	JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING, REPEAT, STRAY_EXIT,
 	EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED, PULL_BOARD, OPEN_COVER, CARD_TAKEN, FAULTS,
 };
@@ -51,6 +51,7 @@ static const char *const faults[FAULTS] = {
 	"none",
 	"gate-sticks",		/* the gates stay as they were for the card before */
 	"gate-late",		/* they move 200 ms later */
+	"gates-slow",		/* all the time: 60 ms */
 	"slip",			/* the card stops for 30 ms within its code */
 	"dirty",		/* a dark spot on the code */
 	"blind",		/* the reader sees nothing */
@@ -232,6 +233,8 @@ static void falls(void)
 	if (is_fault(GATE_STICKS))
 		mask = gates_before;
 	if (is_fault(GATE_LATE) && now - gates_at < 200 * MS)
+		mask = gates_old;
+	if (fault == GATES_SLOW && now - gates_at < 60 * MS)
 		mask = gates_old;
 	pocket = pocket_of(mask);
 	moves = false;
