@@ -7,8 +7,7 @@
  * Of a scenario, everything that happens to cards, boards, cover, cable and power takes place. What
  * changes a transfer is the device's. What changes an event on its way is ignored, and so are mutants.
  */
-#include "core.h"
-#include "serial.h"
+#include "simulated.h"
 #include "sign.h"
 
 #include <errno.h>
@@ -17,7 +16,6 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "emulated_machine.h"
 
 /* µs at speed 1, as in the emulator */
 #define FEED_US		60000
@@ -913,4 +911,19 @@ struct machine_view machine_view(const struct machine *m)
 		.board = &m->board,
 		.memory = &m->memory,
 	};
+}
+
+const struct core_config *simulated_config(const struct machine *m)
+{
+	return &m->is;
+}
+
+struct core *simulated_core(struct machine *m)
+{
+	return &m->core;
+}
+
+struct serial *simulated_serial(struct machine *m)
+{
+	return &m->serial;
 }
