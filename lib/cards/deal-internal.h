@@ -10,4 +10,10 @@
 /* Returns true for a sorted pack, complete as it is: programs fill unused boards with one. */
 bool deal_is_placeholder(const struct dealbox_deal *deal);
 
+/*
+ * Turns a deal so that its lowest card is in the first hand: deals that differ by that are the
+ * same.
+ */
+void deal_turn(const struct dealbox_deal *deal, struct dealbox_deal *turned);
+
 #endif

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cards/deal-internal.h"
 #include "ledger-internal.h"
 
 int ledger_begin(struct dealbox_ledger *l)
@@ -166,24 +167,13 @@ int ledger_unseal(const struct dealbox_ledger *l, uint64_t seq, const uint8_t *s
 
 int64_t ledger_fingerprint(const struct ledger_keys *keys, const struct dealbox_deal *deal)
 {
-	bool talon = __builtin_popcountll(deal->hand[DEALBOX_HANDS - 1]) !=
-		     __builtin_popcountll(deal->hand[0]);
-	int hands = DEALBOX_HANDS - talon, first = 0, n;
-	struct dealbox_deal turned = *deal;
+	struct dealbox_deal turned;
 	crypto_generichash_state state;
-	dealbox_cards lowest, all = 0;
 	uint8_t hash[16];
 	int64_t out;
+	int n;
 
-	for (n = 0; n < hands; n++)
-		all |= deal->hand[n];
-	lowest = all & -all;
-	for (n = 0; n < hands; n++)
-		if (deal->hand[n] & lowest)
-			first = n;
-	for (n = 0; n < hands; n++)
-		turned.hand[n] = deal->hand[(first + n) % hands];
-
+	deal_turn(deal, &turned);
 	crypto_generichash_init(&state, keys->fingerprint, sizeof(keys->fingerprint),
 				sizeof(hash));
 	for (n = 0; n < DEALBOX_HANDS; n++)

@@ -20,4 +20,16 @@ int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void 
 uint64_t pool_number(const char *text);
 bool pool_true(const char *text);
 
+/* Return bytes as a value for PostgreSQL; free it. NULL: no memory. */
+char *pool_bytea(const uint8_t *bytes, size_t size);
+
+/* Read exactly size bytes of hexadecimal text. Returns false if it is anything else. */
+bool pool_hex(const char *text, uint8_t *bytes, size_t size);
+
+/*
+ * Run a command without values, or end a transaction: COMMIT if err is 0. Returns err, or its own.
+ */
+int pool_command(struct pool *pool, const char *sql, struct dealbox_error *error);
+int pool_finish(struct pool *pool, int err, struct dealbox_error *error);
+
 #endif

@@ -40,21 +40,105 @@ int pool_time(struct lease_time *now)
 	return 0;
 }
 
-static int text_row(const char *const *columns, size_t count, void *context)
+int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL_KEY],
+	      const char *token, struct dealbox_error *error)
 {
-	snprintf(context, LEASE_ID, "%s", columns[count - 1] ? columns[count - 1] : "");
-	return 0;
+	char *key = pool_bytea(public_key, POOL_KEY);
+	const char *values[] = { name, key, token };
+	int err = key ? pool_run(pool, error, NULL, NULL, "SELECT dealbox.join_event($1, $2, $3)",
+				 3, values)
+		      : -ENOMEM;
+
+	free(key);
+	return err;
 }
 
-int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL_KEY],
-	      char token[LEASE_ID], struct dealbox_error *error)
+static int sealed_key_row(const char *const *columns, size_t count, void *context)
 {
-	char key[2 * POOL_KEY + 3] = "\\x";
-	const char *values[] = { name, key };
+	(void)count;
+	if (!columns[0])
+		return 0;
+	return pool_hex(columns[0], context, POOL_SEALED_KEY) ? 1 : -EBADMSG;
+}
 
-	sodium_bin2hex(key + 2, sizeof(key) - 2, public_key, POOL_KEY);
-	return pool_run(pool, error, text_row, token,
-			"SELECT id, token FROM dealbox.join_event($1, $2)", 2, values);
+int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
+		 const uint8_t secret_key[POOL_KEY], const char *print, uint8_t key[POOL_KEY],
+		 struct dealbox_error *error)
+{
+	uint8_t sealed[POOL_SEALED_KEY], check[POOL_KEY];
+	char own[POOL_PRINT];
+	int err = pool_run(pool, error, sealed_key_row, sealed,
+			   "SELECT encode(sealed_key, 'hex') FROM dealbox.pc", 0, NULL);
+
+	if (!err)
+		return error_set(error, -ENOKEY, 0, "let the director run `dealbox event admit`",
+				 "the director has not admitted this PC yet");
+	if (err == 1)
+		err = pool_open_key(public_key, secret_key, sealed, key);
+	if (!err) {
+		pool_key_check(key, check);
+		pool_print(check, own);
+		if (strcmp(own, print))
+			err = -EBADMSG;
+	}
+	if (err == -EBADMSG) {
+		sodium_memzero(key, POOL_KEY);
+		return error_set(error, err, 0,
+				 "compare the fingerprint of the event again; if it is "
+				 "right, somebody has changed the database",
+				 "this PC was given the key of another event");
+	}
+	return err;
+}
+
+struct sealed_set {
+	char session[128];
+	uint8_t *bytes;
+	size_t size;
+};
+
+static int sealed_set_row(const char *const *columns, size_t count, void *context)
+{
+	struct sealed_set *sealed = context;
+
+	(void)count;
+	snprintf(sealed->session, sizeof(sealed->session), "%s", columns[0]);
+	sealed->size = strlen(columns[1]) / 2;
+	sealed->bytes = malloc(sealed->size + 1);
+	if (!sealed->bytes)
+		return -ENOMEM;
+	return pool_hex(columns[1], sealed->bytes, sealed->size) ? 1 : -EBADMSG;
+}
+
+int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
+		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,
+		 struct dealbox_error *error)
+{
+	struct sealed_set sealed = { 0 };
+	const char *values[1];
+	char number[12];
+	int err;
+
+	snprintf(number, sizeof(number), "%" PRIu32, job);
+	values[0] = number;
+	*set = NULL;
+	err = pool_run(pool, error, sealed_set_row, &sealed,
+		       "SELECT j.session, encode(s.sealed, 'hex') FROM dealbox.sealed_set s "
+		       "JOIN dealbox.job j ON j.id = s.job WHERE s.job = $1", 1, values);
+	if (!err)
+		err = error_set(error, -ENOENT, 0,
+				"a PC gets the sets of jobs that are added behind "
+				"its admission",
+				"this PC has no set of job %" PRIu32, job);
+	else if (err == 1)
+		err = pool_open_set(key, public_key, secret_key, sealed.session, sealed.bytes,
+				    sealed.size, set);
+	free(sealed.bytes);
+	if (err == -EBADMSG)
+		return error_set(error, err, 0,
+				 "deal nothing of it: somebody has changed the database",
+				 "the set of job %" PRIu32 " was not sealed by the director", job);
+	return err;
 }
 
 /* ---- requests ----------------------------------------------------------- */

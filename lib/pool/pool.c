@@ -72,56 +72,70 @@ bool pool_true(const char *text)
 	return text && *text == 't';
 }
 
-static int command(struct pool *pool, const char *sql, struct dealbox_error *error)
+char *pool_bytea(const uint8_t *bytes, size_t size)
+{
+	char *text = malloc(2 * size + 3);
+
+	if (text) {
+		strcpy(text, "\\x");
+		sodium_bin2hex(text + 2, 2 * size + 1, bytes, size);
+	}
+	return text;
+}
+
+bool pool_hex(const char *text, uint8_t *bytes, size_t size)
+{
+	size_t length = 0;
+
+	return text && strlen(text) == 2 * size &&
+	       !sodium_hex2bin(bytes, size, text, 2 * size, NULL, &length, NULL) && length == size;
+}
+
+int pool_command(struct pool *pool, const char *sql, struct dealbox_error *error)
 {
 	return pool_run(pool, error, NULL, NULL, sql, 0, NULL);
 }
 
-/* Ends a transaction. Returns err, or that of the end. */
-static int finish(struct pool *pool, int err, struct dealbox_error *error)
+int pool_finish(struct pool *pool, int err, struct dealbox_error *error)
 {
 	if (!err)
-		return command(pool, "COMMIT", error);
-	command(pool, "ROLLBACK", NULL);
+		return pool_command(pool, "COMMIT", error);
+	pool_command(pool, "ROLLBACK", NULL);
 	return err;
 }
 
 /* ---- the event ---------------------------------------------------------- */
 
-/* Tells keys apart, without a way back to one. */
-static void key_check(const uint8_t key[POOL_KEY], char hex[2 * POOL_KEY + 3])
-{
-	static const char label[] = "dealbox: key of an event";
-	uint8_t hash[POOL_KEY];
-
-	crypto_generichash(hash, sizeof(hash), (const uint8_t *)label, sizeof(label) - 1, key,
-			   POOL_KEY);
-	strcpy(hex, "\\x");
-	sodium_bin2hex(hex + 2, 2 * POOL_KEY + 1, hash, sizeof(hash));
-}
-
 int pool_init(struct pool *pool, const struct pool_terms *terms, struct dealbox_error *error)
 {
-	char check[2 * POOL_KEY + 3], version[12], lease[16], margin[16];
-	const char *values[] = { version, terms->name, lease, margin, check };
+	char version[12], lease[16], margin[16], *check;
+	const char *values[] = { version, terms->name, lease, margin, NULL,
+				 terms->rehearsal ? "t" : "f" };
+	uint8_t key_check[POOL_KEY];
 	int err;
 
 	snprintf(version, sizeof(version), "%d", POOL_VERSION);
 	snprintf(lease, sizeof(lease), "%" PRIu32, terms->lease_s);
 	snprintf(margin, sizeof(margin), "%" PRIu32, terms->margin_s);
-	key_check(terms->key, check);
-	err = command(pool, "BEGIN", error);
-	if (err)
+	pool_key_check(terms->key, key_check);
+	check = pool_bytea(key_check, sizeof(key_check));
+	if (!check)
+		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	values[4] = check;
+	err = pool_command(pool, "BEGIN", error);
+	if (err) {
+		free(check);
 		return err;
-	err = command(pool, pool_schema, error);
+	}
+	err = pool_command(pool, pool_schema, error);
 	if (!err)
-		err = pool_run(
-			pool, error, NULL, NULL,
-			"INSERT INTO dealbox.event (version, name, made, lease, margin, key_check) "
-			"VALUES ($1, $2, now(), make_interval(secs => $3), make_interval(secs => "
-			"$4), $5)",
-			5, values);
-	return finish(pool, err, error);
+		err = pool_run(pool, error, NULL, NULL,
+			       "INSERT INTO dealbox.event (version, name, made, lease, margin, "
+			       "key_check, rehearsal) VALUES ($1, $2, now(), "
+			       "make_interval(secs => $3), make_interval(secs => $4), $5, $6)",
+			       6, values);
+	free(check);
+	return pool_finish(pool, err, error);
 }
 
 static int event_row(const char *const *columns, size_t count, void *context)
@@ -134,13 +148,15 @@ static int event_row(const char *const *columns, size_t count, void *context)
 	snprintf(event->name, sizeof(event->name), "%s", columns[1]);
 	event->lease_s = (uint32_t)(pool_number(columns[2]) / 1000);
 	event->margin_s = (uint32_t)(pool_number(columns[3]) / 1000);
-	return 0;
+	event->rehearsal = pool_true(columns[4]);
+	return pool_hex(columns[5], event->check, sizeof(event->check)) ? 0 : -EPROTO;
 }
 
 int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_error *error)
 {
 	int err = pool_run(pool, error, event_row, event,
-			   "SELECT version, name, lease_ms, margin_ms FROM dealbox.status_event", 0,
+			   "SELECT version, name, lease_ms, margin_ms, rehearsal, key_check "
+			   "FROM dealbox.status_event", 0,
 			   NULL);
 
 	if (err == -EPROTONOSUPPORT)
@@ -224,7 +240,7 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		  "SELECT job, session, number, copy, pc, machine, insertion "
 		  "FROM dealbox.surplus ORDER BY job, number, copy, at" },
 	};
-	int err = command(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error);
+	int err = pool_command(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error);
 	size_t n;
 
 	if (err)
@@ -233,7 +249,7 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		if (parts[n].wanted)
 			err = pool_run(pool, error, parts[n].row, (void *)view, parts[n].sql, 0,
 				       NULL);
-	return finish(pool, err, error);
+	return pool_finish(pool, err, error);
 }
 
 static int number_row(const char *const *columns, size_t count, void *context)

@@ -15,10 +15,10 @@
 
 #include <dealbox/error.h>
 
+#include "pool/deals.h"
 #include "pool/lease.h"
 
 #define POOL_VERSION	1	/* of schema.sql */
-#define POOL_KEY	32	/* bytes of the key of an event */
 
 struct pool;
 
@@ -37,6 +37,7 @@ struct pool_terms {
 	uint32_t lease_s;	/* how long a PC may begin boards without the server */
 	uint32_t margin_s;	/* and how long a board that was begun may take */
 	uint8_t key[POOL_KEY];	/* secret of director and PCs: hashes of deals are made with it */
+	bool rehearsal;		/* boards of emulated machines count: no card is dealt */
 };
 
 /*
@@ -48,6 +49,8 @@ int pool_init(struct pool *pool, const struct pool_terms *terms, struct dealbox_
 struct pool_event {
 	char name[128];
 	uint32_t lease_s, margin_s;
+	bool rehearsal;
+	uint8_t check[POOL_KEY];	/* pool_key_check() of its key */
 };
 
 /* Gets the event. -ENODATA: there is none; -EPROTONOSUPPORT: it is of another version. */
@@ -96,6 +99,37 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
  */
 int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error);
 
+/* ---- for the director: pool-director.c ------------------------------------- */
+
+/*
+ * Gets the public key of a PC. -ENOENT: there is no such PC. Compare it with what its screen says.
+ */
+int pool_get_pc_key(struct pool *pool, const char *name, uint8_t public_key[POOL_KEY],
+		    struct dealbox_error *error);
+
+/*
+ * Gives a PC the key of the event, which makes it able to deal. -ENOTUNIQ: it has another public
+ * key by now.
+ */
+int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
+	       const uint8_t public_key[POOL_KEY], struct dealbox_error *error);
+
+struct pool_new_job {
+	const char *session;
+	uint32_t copies;	/* of each board */
+	int priority;
+	bool replay;		/* its deals may have been dealt for other sessions */
+	const struct dealbox_set *set;	/* every board has a number */
+};
+
+/*
+ * Adds a job, whose set every PC gets that the director has admitted; pcs is their number.
+ * -EEXIST: a deal is of another session; -EINVAL: a number or deal is twice in the set; -EKEYREJECTED:
+ * a PC was admitted with another key than this, or by somebody else.
+ */
+int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct pool_new_job *new_job,
+		 uint32_t *job, uint32_t *pcs, struct dealbox_error *error);
+
 /* ---- for a PC: pool-pc.c ------------------------------------------------ */
 
 /* Makes a random UUID, and gets the time for a lease. pool_time() returns 0 or -errno. */
@@ -103,17 +137,35 @@ void pool_uuid(char uuid[LEASE_ID]);
 int pool_time(struct lease_time *now);
 
 /*
- * Joins the event, as the user of the connection. token is out, and is the PC's identity from then
- * on: keep it where only the PC can read it. -ENOTUNIQ: this user has joined, or the name is taken.
+ * Joins the event, as the user of the connection. token is a new UUID, and the PC's identity from
+ * then on: it is on disk already, where only the PC can read it, for an answer may be lost. A
+ * repetition changes nothing. -ENOTUNIQ: this user has joined, or the name is taken.
  */
 int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL_KEY],
-	      char token[LEASE_ID], struct dealbox_error *error);
+	      const char *token, struct dealbox_error *error);
 
 /*
- * Sends the request of a lease that has no answer yet, and gives the lease the answer. Save it then.
- * sent is the time of this moment. -ETIMEDOUT: nobody knows whether it was heard; send it again.
- * -EPERM: the PC has not joined, or has left; -ESTALE: an old backup of the server was restored;
- * -ENOTUNIQ: another PC has this one's identity. Deal nothing more then: a person has to look.
+ * Gets the key of the event. print is the fingerprint of the event that a person has given to this
+ * PC. -ENOKEY: the director has not admitted it yet; -EBADMSG: the key is of another event, or for
+ * another PC.
+ */
+int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
+		 const uint8_t secret_key[POOL_KEY], const char *print, uint8_t key[POOL_KEY],
+		 struct dealbox_error *error);
+
+/*
+ * Gets the set of a job; free it. -ENOENT: this PC has none of it; -EBADMSG: see pool_open_set().
+ */
+int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
+		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,
+		 struct dealbox_error *error);
+
+/*
+ * Sends the request of a lease that has no answer yet, and gives the lease the answer. Save it
+ * then. sent is the time of this moment. -ETIMEDOUT: nobody knows whether it was heard; send it
+ * again. -EPERM: the PC has not joined, or has left; -ESTALE: an old backup of the server was
+ * restored; -ENOTUNIQ: another PC has this one's identity. Deal nothing more then: a person has to
+ * look.
  */
 int pool_request(struct pool *pool, const char *token, struct lease *lease,
 		 const struct lease_time *sent, struct dealbox_error *error);

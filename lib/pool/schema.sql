@@ -31,6 +31,7 @@ CREATE TABLE event (
 	made timestamptz NOT NULL,
 	lease interval NOT NULL CHECK (lease > '0'),	-- how long a PC may begin boards on its own
 	margin interval NOT NULL CHECK (margin >= '0'),	-- for a board that was begun at the end of it
+	rehearsal boolean NOT NULL,	-- boards of emulated machines count
 	key_check bytea NOT NULL CHECK (octet_length(key_check) = 32)	-- tells keys of events apart
 );
 
@@ -38,9 +39,10 @@ CREATE TABLE pc (
 	id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
 	name text NOT NULL UNIQUE CHECK (name <> ''),
 	login name NOT NULL,
-	token uuid NOT NULL UNIQUE DEFAULT gen_random_uuid(),
+	token uuid NOT NULL UNIQUE,		-- which the PC has made
 	public_key bytea NOT NULL CHECK (octet_length(public_key) = 32),
 	sealed_key bytea,			-- the key of the event, for that public key
+	admission bytea,			-- name and public key, authenticated with that key
 	state text NOT NULL DEFAULT 'here' CHECK (state IN ('here', 'lost', 'left')),
 	asked bigint NOT NULL DEFAULT 0,	-- number of its last request
 	nonce uuid,				-- and what it must repeat to get the same answer again
@@ -172,10 +174,14 @@ END $$;
 
 -- ---- for PCs ------------------------------------------------------------------------------------
 
-CREATE FUNCTION join_event(my_name text, my_key bytea) RETURNS TABLE (id integer, token uuid)
+-- A repetition with the same token changes nothing.
+CREATE FUNCTION join_event(my_name text, my_key bytea, my_token uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
-#variable_conflict use_column
 BEGIN
+	IF EXISTS (SELECT FROM pc WHERE token = my_token AND login = session_user AND name = my_name
+			AND public_key = my_key AND state <> 'left') THEN
+		RETURN;
+	END IF;
 	IF EXISTS (SELECT FROM pc WHERE login = session_user AND state <> 'left') THEN
 		RAISE EXCEPTION 'a PC has joined as user % already', session_user
 			USING ERRCODE = 'DB004', HINT = 'each PC needs a user of its own in PostgreSQL';
@@ -184,8 +190,8 @@ BEGIN
 		RAISE EXCEPTION 'there is or was a PC of the name %', my_name
 			USING ERRCODE = 'DB004', HINT = 'choose another name';
 	END IF;
-	RETURN QUERY INSERT INTO pc (name, login, public_key, until, seen)
-		VALUES (my_name, session_user, my_key, clock(), clock()) RETURNING id, token;
+	INSERT INTO pc (name, login, token, public_key, until, seen)
+		VALUES (my_name, session_user, my_token, my_key, clock(), clock());
 END $$;
 
 -- Takes up to `want` more copies, and extends the lease on all that this PC holds; 0 only does the
@@ -381,12 +387,16 @@ BEGIN
 END $$;
 
 -- Gives a PC the key of the event, or the set of a job, sealed for its public key.
-CREATE FUNCTION give_key(of_name text, of_sealed bytea) RETURNS void
+CREATE FUNCTION give_key(of_name text, of_key bytea, of_sealed bytea, of_admission bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	that pc := pc_named(of_name);
 BEGIN
-	UPDATE pc SET sealed_key = of_sealed WHERE id = that.id;
+	IF that.public_key <> of_key THEN
+		RAISE EXCEPTION 'PC % has another key now', of_name USING ERRCODE = 'DB004',
+			HINT = 'compare its key again';
+	END IF;
+	UPDATE pc SET sealed_key = of_sealed, admission = of_admission WHERE id = that.id;
 END $$;
 
 CREATE FUNCTION give_set(of_name text, of_job integer, of_sealed bytea) RETURNS void
@@ -420,7 +430,7 @@ END $$;
 
 -- ---- what may be seen ---------------------------------------------------------------------------
 
-CREATE VIEW status_event AS SELECT version, name, made,
+CREATE VIEW status_event AS SELECT version, name, made, rehearsal, encode(key_check, 'hex') AS key_check,
 	(extract(epoch FROM lease) * 1000)::bigint AS lease_ms,
 	(extract(epoch FROM margin) * 1000)::bigint AS margin_ms FROM event;
 
@@ -462,15 +472,17 @@ ALTER TABLE copy ENABLE ROW LEVEL SECURITY;
 -- A PC sees its own; the director sees everything but tokens, hashes and what is sealed.
 GRANT SELECT (id, name, state, asked, until, public_key, sealed_key) ON pc TO dealbox_pc;
 GRANT SELECT ON sealed_set, record, copy TO dealbox_pc;
+GRANT SELECT ON job TO dealbox_pc;
 CREATE POLICY own ON pc FOR SELECT TO dealbox_pc USING (id = me());
 CREATE POLICY own ON sealed_set FOR SELECT TO dealbox_pc USING (pc = me());
+CREATE POLICY own ON job FOR SELECT TO dealbox_pc
+	USING (EXISTS (SELECT FROM sealed_set s WHERE s.job = id AND s.pc = me()));
 CREATE POLICY own ON record FOR SELECT TO dealbox_pc USING (pc = me());
 CREATE POLICY own ON copy FOR SELECT TO dealbox_pc USING (pc = me());
-GRANT SELECT (id, name, login, state, until, seen, public_key) ON pc TO dealbox_director;
+GRANT SELECT (id, name, login, state, until, seen, public_key, admission) ON pc TO dealbox_director;
 GRANT SELECT (job, number) ON board TO dealbox_director;
 GRANT SELECT (job, pc) ON sealed_set TO dealbox_director;
 GRANT SELECT ON job, record, copy TO dealbox_director;
-GRANT SELECT (key_check) ON event TO dealbox_pc, dealbox_director;
 CREATE POLICY everything ON pc FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON job FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON board FOR SELECT TO dealbox_director USING (true);

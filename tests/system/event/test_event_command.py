@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """dealbox event: an event in PostgreSQL, and what each role may do there."""
 
+import json
 import os
 import re
 import stat
 import sys
+import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../tool"))
-from tool import main, test     # pylint: disable=wrong-import-position
+from tool import SET, main, test     # pylint: disable=wrong-import-position
 
 from server import Refused, Server
 
@@ -38,8 +40,9 @@ def job(name, boards=2, copies=3):
 
 def join(name, user):
     """The token of a PC that takes part."""
-    token, = SERVER.sql(name, "SELECT token FROM dealbox.join_event('%s', decode(repeat('07', 32), 'hex'))"
-                        % user.upper(), user)
+    token = str(uuid.uuid4())
+    SERVER.sql(name, "SELECT dealbox.join_event('%s', decode(repeat('07', 32), 'hex'), '%s')"
+               % (user.upper(), token), user)
     return token
 
 
@@ -72,9 +75,10 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address(name)).expect(2, "key")
     box.dealbox("event", "init", "Cup", "other", "-d", SERVER.address(name)).expect(1, "has an event")
     assert not os.path.exists("other")
-    box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: lease 60 min, margin 15 min")
+    box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: fingerprint [0-9a-f-]{24}, lease 60 min, margin 15 min")
     found = everything(box, name)
-    assert found == {"event": "Cup", "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "surplus": []}, found
+    assert re.fullmatch("(....-){4}....", found.pop("fingerprint"))
+    assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "surplus": []}, found
 
 
 @test
@@ -227,6 +231,129 @@ def a_deal_belongs_to_one_session(box):
     add("semi-final", "true")
     refused("23505", SERVER.sql, name, "SELECT dealbox.add_job('x', 1, 0, true, '{1,2}', "
             "array[md5('5')::uuid, md5('5')::uuid])", "director")
+
+
+def fingerprint(box, name):
+    return everything(box, name)["fingerprint"]
+
+
+def member(box, name, user):
+    """A PC that has joined by the command; returns the fingerprint of its key."""
+    joined, = box.dealbox("event", "join", user.upper(), fingerprint(box, name), "-f", user, "-j", "-d",
+                          SERVER.address(name, user)).expect(0).json()
+    return joined["fingerprint"]
+
+
+def admit(box, name, user):
+    print_ = member(box, name, user)
+    box.dealbox("event", "admit", user.upper(), print_, "-k", "key", "-d", SERVER.address(name, "director")).expect(
+        0, user.upper() + " may deal")
+
+
+def add(box, name, session="final", *options):
+    return box.dealbox("event", "add", session, SET, "-k", "key", "-d", SERVER.address(name, "director"), *options)
+
+
+def fetch(box, name, user, one):
+    return box.dealbox("event", "fetch", str(one), user + "%d.pbn" % one, "-f", user, "-d", SERVER.address(name, user))
+
+
+def hands(box, path):
+    shown = json.loads(box.dealbox("show", "--reveal", "--json", path).expect(0).out)
+    return [(board["board"], board["deal"]) for board in shown["deals"]]
+
+
+@test
+def a_set_reaches_the_pcs_that_were_admitted(box):
+    name = event(box)
+    key = member(box, name, "a")
+    assert member(box, name, "a") == key, "a repetition changes nothing"
+    assert stat.S_IMODE(os.stat("a/identity").st_mode) == 0o600 and stat.S_IMODE(os.stat("a").st_mode) == 0o700
+    box.dealbox("event", "join", "A2", fingerprint(box, name), "-f", "a", "-d", SERVER.address(name, "a")).expect(2, "as A already")
+    box.dealbox("event", "join", "A2", fingerprint(box, name), "-f", "a2", "-d", SERVER.address(name, "a")).expect(2, "has joined as user a")
+    assert not os.path.exists("a2/identity")
+    fetch(box, name, "a", 1).expect(1, "not admitted this PC yet")
+    director = SERVER.address(name, "director")
+    other = key[:-1] + "01"[key[-1] == "0"]
+    box.dealbox("event", "admit", "A", other, "-k", "key", "-d", director).expect(1, "another fingerprint")
+    box.dealbox("event", "admit", "C", key, "-k", "key", "-d", director).expect(2, "no PC C")
+    box.dealbox("event", "admit", "A", key, "-d", director).expect(2, "--key")
+    box.dealbox("event", "admit", "A", key, "-k", "key", "-d", director).expect(0, "A may deal")
+    member(box, name, "b")
+    added, = add(box, name, "final", "--copies", "3", "-j").expect(0).json()
+    assert added == {"job": 1, "pcs": 1}, added
+    fetch(box, name, "a", 1).expect(0, "a1.pbn has the 24 deals of job 1")
+    assert hands(box, "a1.pbn") == hands(box, SET)
+    fetch(box, name, "b", 1).expect(1, "not admitted")
+    fetch(box, name, "a", 2).expect(2, "no set of job 2")
+    job_of = everything(box, name)["jobs"][0]
+    assert (job_of["boards"], job_of["copies"], job_of["session"]) == (24, 3, "final"), job_of
+    add(box, name, "semi-final").expect(1, "board 1 has the deal of a board of session final")
+    add(box, name, "semi-final", "--replay").expect(0)
+
+
+@test
+def a_pc_leaves(box):
+    name = event(box)
+    admit(box, name, "a")
+    leave = lambda: box.dealbox("event", "leave", "--yes", "-f", "a", "-d", SERVER.address(name, "a"))     # noqa: E731
+    leave().expect(0, "A has left")
+    assert not os.path.exists("a/identity")
+    leave().expect(2, "has not joined")
+    assert everything(box, name)["pcs"] == []
+    box.dealbox("event", "join", "A", fingerprint(box, name), "-f", "a", "-d", SERVER.address(name, "a")).expect(2, "or was a PC")
+
+
+@test
+def who_runs_the_database_gets_no_deal_and_gives_none(box):
+    name = event(box)
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name).expect(0)
+    add(box, name, "second", "--replay").expect(0)
+    owner = lambda text: SERVER.sql(name, text)     # noqa: E731
+    # the set of another session, or of another PC
+    owner("UPDATE dealbox.sealed_set s SET sealed = o.sealed FROM dealbox.sealed_set o "
+          "WHERE s.job = 1 AND o.job = 2 AND s.pc = 1 AND o.pc = 1")
+    fetch(box, name, "a", 1).expect(2, "not sealed by the director")
+    owner("UPDATE dealbox.sealed_set s SET sealed = o.sealed FROM dealbox.sealed_set o "
+          "WHERE s.job = 2 AND o.job = 2 AND s.pc = 1 AND o.pc = 2")
+    fetch(box, name, "a", 2).expect(2, "not sealed by the director")
+    assert not os.path.exists("a1.pbn") and not os.path.exists("a2.pbn")
+    # a key of the owner's, sealed for A by another event
+    os.rename("key", "key1")
+    other = event(box)
+    box.dealbox("event", "join", "A", fingerprint(box, other), "-f", "trap", "-d", SERVER.address(other, "a")).expect(0)
+    public, = owner("SELECT encode(public_key, 'hex') FROM dealbox.pc WHERE name = 'A'")
+    SERVER.sql(other, "UPDATE dealbox.pc SET public_key = decode('%s', 'hex')" % public)
+    refused_, = re.findall("another fingerprint", box.dealbox(
+        "event", "admit", "A", "0000-0000-0000-0000-0000", "-k", "key", "-d", SERVER.address(other, "director")).err)
+    assert refused_
+    with open("a/identity") as file:
+        text = file.read()
+    box.write("a/identity", text.replace(fingerprint(box, name), fingerprint(box, other)).encode())
+    fetch(box, name, "a", 1).expect(2, "key of another event")
+    os.rename("key1", "key")
+    # a PC of the owner's, with the admission of A
+    owner("UPDATE dealbox.pc SET public_key = decode(repeat('09', 32), 'hex') WHERE name = 'B'")
+    add(box, name, "third", "--replay").expect(2, "admitted with another key")
+    assert len(everything(box, name)["jobs"]) == 2
+    # the event's key instead of that of another
+    os.rename("key", "key1")
+    box.write("key", b"%064d\n" % 7)
+    os.chmod("key", 0o600)
+    add(box, name, "third", "--replay").expect(2, "key of another event")
+
+
+@test
+def a_deal_has_another_hash_in_each_event(box):
+    found = []
+    for n in range(2):
+        name = event(box)
+        add(box, name).expect(0)
+        found.append(SERVER.sql(name, "SELECT hash FROM dealbox.board ORDER BY number"))
+        os.rename("key", "key%d" % n)
+    assert len(set(found[0])) == 24 and not set(found[0]) & set(found[1]), found
 
 
 try:

@@ -289,6 +289,7 @@ int main(int argc, char **argv)
 	    "SECURITY DEFINER AS 'SELECT now FROM public.walk_clock'");
 	for (unsigned int pc = 0; pc < PCS; pc++, (*name)++) {
 		pcs[pc] = connect_as(argv[1], users[pc]);
+		pool_uuid(tokens[pc]);
 		same("joining", pool_join(pcs[pc], name, key, tokens[pc], &error), 0);
 	}
 	job = sql(director, "SELECT dealbox.add_job('walk', 6, 0, false, '{1}', '{" HASH "}')");

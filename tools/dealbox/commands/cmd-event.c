@@ -6,20 +6,24 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "pool/pool.h"
 #include "ui/sealed.h"
+#include "ui/set-to-deal.h"
 
+#define FOLDER		"/var/lib/dealbox/event"
 #define LEASE_MINUTES	60
 #define MARGIN_MINUTES	15
 #define MINUTES_MAX	(7 * 24 * 60UL)
 
 struct call {
 	struct args *args;
-	const char *database;
+	const char *database, *folder, *key_path;
 	unsigned long lease, margin;	/* minutes */
-	bool json, yes;
+	unsigned long copies, priority;
+	bool json, yes, replay, rehearsal;
 	struct pool *pool;
 };
 
@@ -34,6 +38,7 @@ static enum status refused(int err, const struct dealbox_error *error)
 		{ -EIO, STATUS_MACHINE },
 		{ -EBUSY, STATUS_NO },
 		{ -EEXIST, STATUS_NO },
+		{ -ENOKEY, STATUS_NO },
 	};
 	size_t n;
 
@@ -82,10 +87,13 @@ static enum status init_run(struct call *call)
 		.name = name,
 		.lease_s = (uint32_t)call->lease * 60,
 		.margin_s = (uint32_t)call->margin * 60,
+		.rehearsal = call->rehearsal,
 	};
 	struct dealbox_error error = { 0 };
 	enum status status = STATUS_DONE;
 	struct json_object *object;
+	uint8_t check[POOL_KEY];
+	char print[POOL_PRINT];
 	int err;
 
 	if (!*name || strlen(name) > 100)
@@ -100,6 +108,8 @@ static enum status init_run(struct call *call)
 		if (err)
 			status = refused(err, &error);
 	}
+	pool_key_check(terms.key, check);
+	pool_print(check, print);
 	explicit_bzero(&terms, sizeof(terms));
 	if (status != STATUS_DONE) {
 		unlink(path);
@@ -107,12 +117,365 @@ static enum status init_run(struct call *call)
 		object = json_object_new_object();
 		json_add_text(object, "event", name);
 		json_add_text(object, "key", path);
+		json_add_text(object, "fingerprint", print);
 		json_say(object);
 	} else {
 		say("%s has begun. %s is its key: keep it where only the director can get it, and "
-		    "a copy elsewhere",
-		    name, path);
+		    "a copy elsewhere", name, path);
+		say("PCs join with this fingerprint, which is no secret: %s", print);
 	}
+	return status;
+}
+
+/* ---- the director's key ----------------------------------------------------- */
+
+/* Reads 64 hexadecimal digits, and a line's end. */
+static bool hex_read(const char *text, size_t size, uint8_t key[POOL_KEY])
+{
+	size_t length = 0;
+
+	return !sodium_hex2bin(key, POOL_KEY, text, size, "\n", &length, NULL) &&
+	       length == POOL_KEY;
+}
+
+/* Reads the key of the event, and checks that it is the key of this one. */
+static bool key_read(struct call *call, uint8_t key[POOL_KEY])
+{
+	struct dealbox_error error = { 0 };
+	uint8_t check[POOL_KEY];
+	struct pool_event event;
+	struct blob blob = { 0 };
+	bool good;
+	int err;
+
+	if (!call->key_path) {
+		args_wrong(call->args, "this needs the key of the event, --key");
+		return false;
+	}
+	good = file_read_secret(call->key_path, &blob);
+	if (good && !hex_read(blob.data, blob.size, key)) {
+		complain("give the file that `dealbox event init` has made",
+			 "%s: this is no key of an event", call->key_path);
+		good = false;
+	}
+	blob_wipe(&blob);
+	if (!good)
+		return false;
+	err = pool_get_event(call->pool, &event, &error);
+	pool_key_check(key, check);
+	if (err)
+		refused(err, &error);
+	else if (sodium_memcmp(check, event.check, sizeof(check)))
+		complain("give the file that `dealbox event init` has made",
+			 "%s: this is the key of another event", call->key_path);
+	else
+		return true;
+	explicit_bzero(key, POOL_KEY);
+	return false;
+}
+
+/* ---- admit ------------------------------------------------------------------ */
+
+static enum status admit_run(struct call *call)
+{
+	const char *name = call->args->argv[1], *wanted = call->args->argv[2];
+	uint8_t key[POOL_KEY], public_key[POOL_KEY];
+	struct dealbox_error error = { 0 };
+	char print[POOL_PRINT];
+	int err;
+
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	if (!key_read(call, key))
+		return STATUS_INPUT;
+	err = pool_get_pc_key(call->pool, name, public_key, &error);
+	if (err) {
+		explicit_bzero(key, sizeof(key));
+		return refused(err, &error);
+	}
+	pool_print(public_key, print);
+	if (strcmp(print, wanted)) {
+		explicit_bzero(key, sizeof(key));
+		complain("read it from the screen of that PC again; if it is right, somebody has "
+			 "changed the database",
+			 "the key of PC %s has another fingerprint than %s", name, wanted);
+		return STATUS_NO;
+	}
+	err = pool_admit(call->pool, key, name, public_key, &error);
+	explicit_bzero(key, sizeof(key));
+	if (err)
+		return refused(err, &error);
+	if (!call->json)
+		say("%s may deal the jobs that are added from now on", name);
+	return STATUS_DONE;
+}
+
+/* ---- add -------------------------------------------------------------------- */
+
+static enum status add_run(struct call *call)
+{
+	struct pool_new_job new_job = {
+		.session = call->args->argv[1], .copies = (uint32_t)call->copies,
+		.priority = (int)call->priority, .replay = call->replay,
+	};
+	struct dealbox_error error = { 0 };
+	struct json_object *object;
+	struct dealbox_set *set;
+	uint8_t key[POOL_KEY];
+	uint32_t job, pcs;
+	int err;
+
+	if (!*new_job.session || strlen(new_job.session) > 100)
+		return args_wrong(call->args, "the name of a session has 1 to 100 bytes");
+	if (set_to_deal_read(call->args->argv + 2, call->args->argc - 2, false, "nothing was added",
+			     &set))
+		return STATUS_INPUT;
+	new_job.set = set;
+	err = -EINVAL;
+	if (!connect_event(call)) {
+		dealbox_set_free(set);
+		return STATUS_MACHINE;
+	}
+	if (!key_read(call, key)) {
+		dealbox_set_free(set);
+		return STATUS_INPUT;
+	}
+	err = pool_add_job(call->pool, key, &new_job, &job, &pcs, &error);
+	explicit_bzero(key, sizeof(key));
+	dealbox_set_free(set);
+	if (err)
+		return refused(err, &error);
+	if (call->json) {
+		object = json_object_new_object();
+		json_add_number(object, "job", job);
+		json_add_number(object, "pcs", pcs);
+		json_say(object);
+	} else {
+		say("job %" PRIu32 ": %" PRIu32 " PCs have its set", job, pcs);
+	}
+	return STATUS_DONE;
+}
+
+/* ---- the identity of this PC -------------------------------------------------- */
+
+#define IDENTITY_HEAD	"dealbox event 1"
+
+struct identity {
+	char name[64], token[LEASE_ID], print[POOL_PRINT];
+	uint8_t secret_key[POOL_KEY], public_key[POOL_KEY];
+};
+
+static bool identity_path(const struct call *call, const char *file, char path[4096])
+{
+	if (snprintf(path, 4096, "%s/%s", call->folder, file) < 4096)
+		return true;
+	complain(NULL, "%s: the name is too long", call->folder);
+	return false;
+}
+
+static bool identity_write(const struct call *call, const struct identity *identity)
+{
+	char path[4096], text[512], hex[2 * POOL_KEY + 1];
+	bool good;
+
+	sodium_bin2hex(hex, sizeof(hex), identity->secret_key, POOL_KEY);
+	snprintf(text, sizeof(text), IDENTITY_HEAD "\n%s %s %s\n%s\n", identity->token,
+		 identity->print, hex, identity->name);
+	good = identity_path(call, "identity", path) &&
+	       file_write(path, text, strlen(text), FILE_SECRET, false);
+	explicit_bzero(text, sizeof(text));
+	explicit_bzero(hex, sizeof(hex));
+	return good;
+}
+
+/* Returns false after reporting an error. Wipe the identity in any case. */
+static bool identity_read(struct call *call, struct identity *identity)
+{
+	char path[4096], hex[2 * POOL_KEY + 1] = "";
+	struct blob blob = { 0 };
+	bool good;
+
+	memset(identity, 0, sizeof(*identity));
+	if (!identity_path(call, "identity", path))
+		return false;
+	if (!file_exists(path)) {
+		complain("`dealbox event join` makes it", "%s: this PC has not joined an event",
+			 call->folder);
+		return false;
+	}
+	good = file_read_secret(path, &blob);
+	if (good && (sscanf(blob.data, IDENTITY_HEAD " %36s %24s %64s %63[^\n]", identity->token,
+			    identity->print, hex, identity->name) != 4 ||
+		     !hex_read(hex, strlen(hex), identity->secret_key))) {
+		complain(NULL, "%s: this is no identity of a PC", path);
+		good = false;
+	}
+	crypto_scalarmult_base(identity->public_key, identity->secret_key);
+	explicit_bzero(hex, sizeof(hex));
+	blob_wipe(&blob);
+	return good;
+}
+
+/* ---- join ------------------------------------------------------------------- */
+
+/* A fingerprint: five groups of four hexadecimal digits. */
+static bool is_print(const char *text)
+{
+	return strlen(text) == POOL_PRINT - 1 &&
+	       strspn(text, "0123456789abcdef-") == POOL_PRINT - 1;
+}
+
+static bool identity_make(struct call *call, struct identity *identity)
+{
+	const char *name = call->args->argv[1], *print = call->args->argv[2];
+
+	if (!*name || strlen(name) >= sizeof(identity->name) || strpbrk(name, "\n")) {
+		args_wrong(call->args, "the name of a PC has 1 to 63 bytes in one line");
+		return false;
+	}
+	if (!is_print(print)) {
+		args_wrong(call->args,
+			   "the fingerprint of an event is what `dealbox event init` has shown");
+		return false;
+	}
+	if (mkdir(call->folder, 0700) && errno != EEXIST) {
+		complain("choose another with --folder", "%s: %s", call->folder, strerror(errno));
+		return false;
+	}
+	snprintf(identity->name, sizeof(identity->name), "%s", name);
+	snprintf(identity->print, sizeof(identity->print), "%s", print);
+	pool_uuid(identity->token);
+	pool_keys(identity->public_key, identity->secret_key);
+	return identity_write(call, identity);
+}
+
+static enum status join_run(struct call *call)
+{
+	struct dealbox_error error = { 0 };
+	struct identity identity = { 0 };
+	enum status status = STATUS_INPUT;
+	struct json_object *object;
+	char path[4096], print[POOL_PRINT];
+	bool made;
+	int err;
+
+	if (!identity_path(call, "identity", path))
+		return STATUS_INPUT;
+	/* it is there if the answer to an earlier join was lost */
+	made = !file_exists(path);
+	if (!(made ? identity_make : identity_read)(call, &identity))
+		goto out;
+	if (strcmp(identity.name, call->args->argv[1]) ||
+	    strcmp(identity.print, call->args->argv[2])) {
+		complain("`dealbox event leave` leaves it",
+			 "this PC has joined an event as %s already", identity.name);
+		goto out;
+	}
+	status = STATUS_MACHINE;
+	if (!connect_event(call))
+		goto out;
+	err = pool_join(call->pool, identity.name, identity.public_key, identity.token, &error);
+	if (err) {
+		status = refused(err, &error);
+		/* the server does not know this identity */
+		if (made && err != -ETIMEDOUT && err != -EIO)
+			unlink(path);
+		goto out;
+	}
+	pool_print(identity.public_key, print);
+	if (call->json) {
+		object = json_object_new_object();
+		json_add_text(object, "pc", identity.name);
+		json_add_text(object, "fingerprint", print);
+		json_say(object);
+	} else {
+		say("%s has joined. The director admits it by the fingerprint of its key: %s",
+		    identity.name, print);
+	}
+	status = STATUS_DONE;
+out:
+	explicit_bzero(&identity, sizeof(identity));
+	return status;
+}
+
+/* ---- fetch ------------------------------------------------------------------ */
+
+static enum status fetch_run(struct call *call)
+{
+	const char *path = call->args->argv[2];
+	struct dealbox_error error = { 0 };
+	enum status status = STATUS_INPUT;
+	struct dealbox_set *set = NULL;
+	struct identity identity;
+	uint8_t key[POOL_KEY];
+	unsigned long job;
+	int err;
+
+	if (!args_number(call->args, "job", call->args->argv[1], 1, INT32_MAX, &job) ||
+	    !set_to_deal_can_be(path, NULL))
+		return STATUS_INPUT;
+	if (!identity_read(call, &identity))
+		goto out;
+	status = STATUS_MACHINE;
+	if (!connect_event(call))
+		goto out;
+	err = pool_get_key(call->pool, identity.public_key, identity.secret_key, identity.print,
+			   key, &error);
+	if (!err)
+		err = pool_get_set(call->pool, key, identity.public_key, identity.secret_key,
+				   (uint32_t)job, &set, &error);
+	explicit_bzero(key, sizeof(key));
+	if (err) {
+		status = refused(err, &error);
+		goto out;
+	}
+	status = set_to_deal_write(set, path, NULL) ? STATUS_DONE : STATUS_INPUT;
+	if (status == STATUS_DONE && !call->json)
+		say("%s has the %zu deals of job %lu: keep it secret until they are played", path,
+		    dealbox_set_count(set), job);
+out:
+	dealbox_set_free(set);
+	explicit_bzero(&identity, sizeof(identity));
+	return status;
+}
+
+/* ---- leave ------------------------------------------------------------------ */
+
+static enum status leave_run(struct call *call)
+{
+	struct dealbox_error error = { 0 };
+	struct lease_time now = { 0 };
+	enum status status = STATUS_INPUT;
+	struct lease lease = { 0 };
+	struct identity identity;
+	char path[4096], nonce[LEASE_ID];
+	int err;
+
+	if (!identity_read(call, &identity) || !identity_path(call, "identity", path))
+		goto out;
+	if (!confirm(call->yes, "Has %s reported all that it has dealt? It leaves the event",
+		     identity.name)) {
+		status = STATUS_NO;
+		goto out;
+	}
+	status = STATUS_MACHINE;
+	if (!connect_event(call))
+		goto out;
+	pool_uuid(nonce);
+	err = lease_ask(&lease, LEASE_LEAVE, 0, NULL, 0, nonce);
+	if (!err)
+		err = pool_request(call->pool, identity.token, &lease, &now, &error);
+	if (err) {
+		status = refused(err, &error);
+		goto out;
+	}
+	unlink(path);
+	status = STATUS_DONE;
+	if (!call->json)
+		say("%s has left the event", identity.name);
+out:
+	lease_clear(&lease);
+	explicit_bzero(&identity, sizeof(identity));
 	return status;
 }
 
@@ -203,11 +566,14 @@ static int status_print(struct call *call, struct dealbox_error *error)
 {
 	const struct pool_view view = { .pc = pc_say, .job = job_say, .surplus = surplus_say };
 	struct pool_event event;
+	char print[POOL_PRINT];
 	int err = pool_get_event(call->pool, &event, error);
 
 	if (err)
 		return err;
-	say("%s: lease %" PRIu32 " min, margin %" PRIu32 " min", event.name, event.lease_s / 60,
+	pool_print(event.check, print);
+	say("%s%s: fingerprint %s, lease %" PRIu32 " min, margin %" PRIu32 " min", event.name,
+	    event.rehearsal ? " (rehearsal)" : "", print, event.lease_s / 60,
 	    event.margin_s / 60);
 	return pool_look(call->pool, &view, error);
 }
@@ -219,15 +585,19 @@ static int status_json(struct call *call, struct dealbox_error *error)
 		.pc = pc_json, .job = job_json, .surplus = surplus_json, .context = &lists
 	};
 	struct json_object *object;
+	char print[POOL_PRINT];
 	struct pool_event event;
 	int err = pool_get_event(call->pool, &event, error);
 
 	if (err)
 		return err;
+	pool_print(event.check, print);
 	object = json_object_new_object();
 	lists = (struct lists){ json_object_new_array(), json_object_new_array(),
 				json_object_new_array() };
 	json_add_text(object, "event", event.name);
+	json_add_text(object, "fingerprint", print);
+	json_object_object_add(object, "rehearsal", json_object_new_boolean(event.rehearsal));
 	json_add_number(object, "lease", event.lease_s);
 	json_add_number(object, "margin", event.margin_s);
 	json_object_object_add(object, "pcs", lists.pcs);
@@ -288,10 +658,19 @@ static enum status lost_run(struct call *call)
 enum {
 	KEY_LEASE = OPT_LONG,
 	KEY_MARGIN,
+	KEY_COPIES,
+	KEY_PRIORITY,
+	KEY_REPLAY,
+	KEY_REHEARSAL,
 };
 
 static const struct action_row actions[] = {
 	{ "init", 3, 3, "a name and a new file for the key", init_run },
+	{ "join", 3, 3, "a name for this PC and the fingerprint of the event", join_run },
+	{ "admit", 3, 3, "the name of a PC and the fingerprint of its key", admit_run },
+	{ "add", 3, 1000, "a session and deal files", add_run },
+	{ "fetch", 3, 3, "the number of a job and a new deal file", fetch_run },
+	{ "leave", 1, 1, "no operand", leave_run },
 	{ "status", 1, 1, "no operand", status_run },
 	{ "lost", 2, 2, "the name of a PC", lost_run },
 	{ 0 }
@@ -300,7 +679,8 @@ static const struct action_row actions[] = {
 static enum status event_run(struct args *args)
 {
 	struct call call = {
-		.args = args, .database = "", .lease = LEASE_MINUTES, .margin = MARGIN_MINUTES
+		.args = args, .database = "", .folder = FOLDER, .lease = LEASE_MINUTES,
+		.margin = MARGIN_MINUTES, .copies = 1,
 	};
 	const struct action_row *action;
 	enum status status;
@@ -319,6 +699,27 @@ static enum status event_run(struct args *args)
 			break;
 		case 'y':
 			call.yes = true;
+			break;
+		case 'f':
+			call.folder = value;
+			break;
+		case 'k':
+			call.key_path = value;
+			break;
+		case KEY_REPLAY:
+			call.replay = true;
+			break;
+		case KEY_REHEARSAL:
+			call.rehearsal = true;
+			break;
+		case KEY_COPIES:
+			if (!args_number(args, "--copies", value, 1, DEALBOX_BOARD_DEALT_MAX,
+					 &call.copies))
+				return STATUS_INPUT;
+			break;
+		case KEY_PRIORITY:
+			if (!args_number(args, "--priority", value, 0, 1000, &call.priority))
+				return STATUS_INPUT;
 			break;
 		case KEY_LEASE:
 			if (!args_number(args, "--lease", value, 1, MINUTES_MAX, &call.lease))
@@ -343,6 +744,13 @@ static const struct option_row event_options[] = {
 	  "init: how long a PC may deal on without the server (default: 60)" },
 	{ KEY_MARGIN, "margin", "MINUTES",
 	  "init: how long a board may take that was begun then (default: 15)" },
+	{ KEY_REHEARSAL, "rehearsal", NULL,
+	  "init: boards of emulated machines count: no card is dealt" },
+	{ 'k', "key", "FILE", "admit, add: the key of the event" },
+	{ KEY_COPIES, "copies", "N", "add: copies of each board (default: 1)" },
+	{ KEY_PRIORITY, "priority", "N", "add: the highest is dealt first (default: 0)" },
+	{ KEY_REPLAY, "replay", NULL, "add: the deals may be those of another session" },
+	{ 'f', "folder", "FOLDER", "the identity of this PC (default: " FOLDER ")" },
 	OPT_YES,
 	OPT_JSON,
 	{ 0 }
@@ -350,14 +758,18 @@ static const struct option_row event_options[] = {
 
 const struct command cmd_event = {
 	.name = "event",
-	.operands = "init|status|lost OPERAND...",
+	.operands = "init|join|admit|add|fetch|status|lost|leave OPERAND...",
 	.summary = "Deal one event on many PCs",
 	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take "
 		 "them.\n"
 		 "init NAME KEY: begin an event in a new database, and write its key to the new\n"
-		 "file KEY. status: show PCs, jobs, and boards that were dealt once too often.\n"
-		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
-		 "docs/event.md is the guide for organisers.",
+		 "file KEY. join NAME FINGERPRINT: let this PC take part in the event with that\n"
+		 "fingerprint. admit PC FINGERPRINT: give the event's key to a PC whose key has\n"
+		 "that fingerprint. add SESSION FILE...: add a job, whose set is sealed for all\n"
+		 "PCs that were admitted. fetch JOB FILE: write the set of a job to the new FILE.\n"
+		 "status: show PCs, jobs, and boards that were dealt once too often. lost PC: say\n"
+		 "that this PC will not report what it holds; others deal it again. leave: leave\n"
+		 "the event. docs/event.md is the guide for organisers.",
 	.options = event_options,
 	.run = event_run,
 };

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the director asks of the pool. */
+#include <errno.h>
+#include <inttypes.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error-internal.h"
+#include "pool/pool-internal.h"
+
+static int out_of_memory(struct dealbox_error *error)
+{
+	return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+}
+
+/* ---- admission ------------------------------------------------------------ */
+
+static int key_row(const char *const *columns, size_t count, void *context)
+{
+	(void)count;
+	return pool_hex(columns[0], context, POOL_KEY) ? 1 : -EPROTO;
+}
+
+int pool_get_pc_key(struct pool *pool, const char *name, uint8_t public_key[POOL_KEY],
+		    struct dealbox_error *error)
+{
+	int err = pool_run(pool, error, key_row, public_key,
+			   "SELECT encode(public_key, 'hex') FROM dealbox.pc "
+			   "WHERE name = $1 AND state <> 'left'", 1, &name);
+
+	if (err)
+		return err == 1 ? 0 : err;
+	return error_set(error, -ENOENT, 0, "`dealbox event status` lists them",
+			 "there is no PC %s in the event", name);
+}
+
+int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
+	       const uint8_t public_key[POOL_KEY], struct dealbox_error *error)
+{
+	uint8_t sealed[POOL_SEALED_KEY], admission[POOL_KEY];
+	char *texts[3];
+	int err;
+
+	pool_seal_key(public_key, key, sealed);
+	pool_admission(key, name, public_key, admission);
+	texts[0] = pool_bytea(public_key, POOL_KEY);
+	texts[1] = pool_bytea(sealed, sizeof(sealed));
+	texts[2] = pool_bytea(admission, sizeof(admission));
+	if (texts[0] && texts[1] && texts[2])
+		err = pool_run(pool, error, NULL, NULL, "SELECT dealbox.give_key($1, $2, $3, $4)",
+			       4, (const char *[]){ name, texts[0], texts[1], texts[2] });
+	else
+		err = out_of_memory(error);
+	for (size_t n = 0; n < 3; n++)
+		free(texts[n]);
+	return err;
+}
+
+/* ---- jobs ----------------------------------------------------------------- */
+
+/* The PCs that have an admission. */
+struct admitted {
+	const uint8_t *key;
+	struct {
+		char name[128];
+		uint8_t public_key[POOL_KEY];
+	} *pcs;
+	size_t count;
+};
+
+static int admitted_row(const char *const *columns, size_t count, void *context)
+{
+	uint8_t public_key[POOL_KEY], admission[POOL_KEY], wanted[POOL_KEY];
+	struct admitted *admitted = context;
+	void *grown;
+
+	(void)count;
+	if (!pool_hex(columns[1], public_key, POOL_KEY) ||
+	    !pool_hex(columns[2], admission, POOL_KEY))
+		return -EPROTO;
+	/* else whoever runs the database could add a PC of his own, and get the deals */
+	pool_admission(admitted->key, columns[0], public_key, wanted);
+	if (sodium_memcmp(wanted, admission, POOL_KEY))
+		return -EKEYREJECTED;
+	grown = realloc(admitted->pcs, (admitted->count + 1) * sizeof(*admitted->pcs));
+	if (!grown)
+		return -ENOMEM;
+	admitted->pcs = grown;
+	snprintf(admitted->pcs[admitted->count].name, 128, "%s", columns[0]);
+	memcpy(admitted->pcs[admitted->count++].public_key, public_key, POOL_KEY);
+	return 0;
+}
+
+static int number_row(const char *const *columns, size_t count, void *context)
+{
+	(void)count;
+	*(uint32_t *)context = (uint32_t)pool_number(columns[0]);
+	return 0;
+}
+
+/* The numbers of a set's boards and the hashes of their deals, as arrays; free both. */
+static int arrays_of(const uint8_t key[POOL_KEY], const struct dealbox_set *set, char **numbers,
+		     char **hashes)
+{
+	struct dealbox_board board;
+	size_t sizes[2];
+	FILE *number_file = open_memstream(numbers, &sizes[0]);
+	FILE *hash_file = open_memstream(hashes, &sizes[1]);
+	char hash[LEASE_ID];
+	bool good = number_file && hash_file;
+
+	for (size_t n = 0; good && n < dealbox_set_count(set); n++) {
+		dealbox_set_get(set, n, &board);
+		pool_hash(key, &board.deal, hash);
+		fprintf(number_file, "%c%" PRIu32, n ? ',' : '{', board.number);
+		fprintf(hash_file, "%c%s", n ? ',' : '{', hash);
+	}
+	sodium_memzero(&board, sizeof(board));
+	if (good) {
+		fputc('}', number_file);
+		fputc('}', hash_file);
+	}
+	if (number_file && fclose(number_file))
+		good = false;
+	if (hash_file && fclose(hash_file))
+		good = false;
+	return good ? 0 : -ENOMEM;
+}
+
+static int job_insert(struct pool *pool, const uint8_t key[POOL_KEY],
+		      const struct pool_new_job *new_job, uint32_t *job,
+		      struct dealbox_error *error)
+{
+	char copies[12], priority[12], *numbers = NULL, *hashes = NULL;
+	const char *values[] = {
+		new_job->session, copies, priority, new_job->replay ? "t" : "f", NULL, NULL
+	};
+	int err = arrays_of(key, new_job->set, &numbers, &hashes);
+
+	snprintf(copies, sizeof(copies), "%" PRIu32, new_job->copies);
+	snprintf(priority, sizeof(priority), "%d", new_job->priority);
+	values[4] = numbers;
+	values[5] = hashes;
+	if (err)
+		err = out_of_memory(error);
+	else
+		err = pool_run(pool, error, number_row, job,
+			       "SELECT dealbox.add_job($1, $2, $3, $4, $5, $6)", 6, values);
+	free(numbers);
+	free(hashes);
+	return err;
+}
+
+static int set_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
+		    const uint8_t public_key[POOL_KEY], const struct pool_new_job *new_job,
+		    uint32_t job, struct dealbox_error *error)
+{
+	char number[12], *text = NULL;
+	uint8_t *sealed;
+	size_t size;
+	int err = pool_seal_set(key, public_key, new_job->session, new_job->set, &sealed, &size);
+
+	if (err)
+		return error_set(error, err, 0, NULL, "the set cannot be sealed for PC %s", name);
+	snprintf(number, sizeof(number), "%" PRIu32, job);
+	text = pool_bytea(sealed, size);
+	if (text)
+		err = pool_run(pool, error, NULL, NULL, "SELECT dealbox.give_set($1, $2, $3)", 3,
+			       (const char *[]) { name, number, text });
+	else
+		err = out_of_memory(error);
+	free(text);
+	free(sealed);
+	return err;
+}
+
+int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct pool_new_job *new_job,
+		 uint32_t *job, uint32_t *pcs, struct dealbox_error *error)
+{
+	struct admitted admitted = { .key = key };
+	int err = pool_command(pool, "BEGIN", error);
+	size_t n;
+
+	if (err)
+		return err;
+	err = pool_run(
+		pool, error, admitted_row, &admitted,
+		"SELECT name, encode(public_key, 'hex'), encode(admission, 'hex') "
+		"FROM dealbox.pc WHERE admission IS NOT NULL AND state <> 'left' ORDER BY name",
+		0, NULL);
+	if (err == -EKEYREJECTED)
+		error_fill(error, 0,
+			   "use the key of this event; if it is that, somebody has changed "
+			   "the database",
+			   "a PC was admitted with another key than this");
+	if (!err)
+		err = job_insert(pool, key, new_job, job, error);
+	for (n = 0; n < admitted.count && !err; n++)
+		err = set_give(pool, key, admitted.pcs[n].name, admitted.pcs[n].public_key, new_job,
+			       *job, error);
+	*pcs = (uint32_t)admitted.count;
+	free(admitted.pcs);
+	return pool_finish(pool, err, error);
+}
