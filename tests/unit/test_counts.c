@@ -47,6 +47,34 @@ static struct test_result counted(struct made *made)
 	return result;
 }
 
+/* One reading in a deal whose start comes first in the trace. */
+static unsigned int is_read(unsigned int card, unsigned int quality)
+{
+	struct test_result result;
+	struct made made = { .trace = dealbox_trace_new(INSERTION) };
+
+	assert_non_null(made.trace);
+	add(&made, (struct dealbox_event){ .type = DEALBOX_EV_DEAL_STARTED, .code = TEST_PLAN });
+	add_read(&made, 0, card, quality);
+	result = counted(&made);
+	assert_int_equal(result.fed, 1);
+	assert_int_equal(result.repeated, 0);
+	return result.read;
+}
+
+static void a_card_is_read_well_or_not_at_all(void **state)
+{
+	(void)state;
+	assert_int_equal(is_read(0, 100), 1);
+	assert_int_equal(is_read(0, 50), 1);
+	assert_int_equal(is_read(0, 49), 0);
+	assert_int_equal(is_read(0, 1), 0);
+	assert_int_equal(is_read(0, 0), 1);	/* the machine does not say how well */
+	assert_int_equal(is_read(63, 0), 1);
+	assert_int_equal(is_read(64, 0), 0);
+	assert_int_equal(is_read(DEALBOX_NONE, 0), 0);
+}
+
 static void a_test_deal_is_counted(void **state)
 {
 	struct test_result result;
@@ -128,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_test_deal_is_counted),
+		cmocka_unit_test(a_card_is_read_well_or_not_at_all),
 		cmocka_unit_test(what_ends_it_is_told),
 		cmocka_unit_test(a_deal_is_no_test),
 	};
