@@ -30,8 +30,7 @@ static bool is_called(struct gpiod_chip *chip, const char *name)
 	return called;
 }
 
-/* Open the chip with this path, name or label, if there is one and no other. */
-static struct gpiod_chip *open_chip(const char *name, char *error, size_t size)
+struct gpiod_chip *gpio_open(const char *name, char *error, size_t size)
 {
 	struct gpiod_chip *found = NULL, *chip;
 	unsigned int count = 0;
@@ -119,7 +118,7 @@ struct gpiod_line_request *gpio_request_at(struct gpiod_chip *chip, const struct
 struct gpiod_line_request *gpio_request(const struct wiring_setting *set, enum gpio_direction direction,
 					unsigned int events, unsigned int *offset, char *error, size_t size)
 {
-	struct gpiod_chip *chip = open_chip(set->chip, error, size);
+	struct gpiod_chip *chip = gpio_open(set->chip, error, size);
 	struct gpiod_line_request *made = NULL;
 
 	if (!chip)

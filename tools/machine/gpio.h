@@ -15,6 +15,12 @@ enum gpio_direction {
 };
 
 /*
+ * Open the chip with this path, name or label. Returns NULL if there is none, or more than one: error
+ * then has a sentence. Close with gpiod_chip_close().
+ */
+struct gpiod_chip *gpio_open(const char *name, char *error, size_t size);
+
+/*
  * Request the line of a setting, and store its number on the chip. events: how many edges the kernel
  * keeps, 0: its default. Returns NULL if that is impossible: error then has a sentence. Release with
  * gpiod_line_request_release().

@@ -152,6 +152,22 @@ static void add_line(struct learn *l, struct gpiod_chip *chip, const char *calle
 	gpiod_line_info_free(info);
 }
 
+/* The label of a chip, which stays when chips are numbered in another order, or else its name */
+static const char *call(struct gpiod_chip_info *info)
+{
+	const char *label = gpiod_chip_info_get_label(info);
+	struct gpiod_chip *chip;
+	char error[200];
+
+	if (!*label || *label == '/' || strlen(label) >= WIRING_NAME || strpbrk(label, " \t;"))
+		return gpiod_chip_info_get_name(info);
+	chip = gpio_open(label, error, sizeof(error));
+	if (!chip)
+		return gpiod_chip_info_get_name(info);
+	gpiod_chip_close(chip);
+	return label;
+}
+
 static void find_lines(struct learn *l)
 {
 	struct gpiod_chip_info *info;
@@ -163,7 +179,7 @@ static void find_lines(struct learn *l)
 		chip = gpiod_chip_open(paths.gl_pathv[n]);
 		info = chip ? gpiod_chip_get_info(chip) : NULL;
 		for (size_t offset = 0; info && offset < gpiod_chip_info_get_num_lines(info); offset++)
-			add_line(l, chip, gpiod_chip_info_get_name(info), (unsigned int)offset);
+			add_line(l, chip, call(info), (unsigned int)offset);
 		gpiod_chip_info_free(info);
 		gpiod_chip_close(chip);
 	}

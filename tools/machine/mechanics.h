@@ -67,8 +67,9 @@ int mechanics_fd(const struct mechanics *m);
 int mechanics_handle(struct mechanics *m, struct core *core);
 
 /*
- * Let this process run before others, and keep its memory from being swapped. Returns 0, or -errno if
- * either is refused: warning then says what is refused, and what to do.
+ * Let this thread, and those that it starts, run before other programs, and keep the memory of the
+ * process from being swapped. Returns 0, or -errno if either is refused: warning then says what is
+ * refused, and what to do.
  */
 int mechanics_real_time(char *warning, size_t size);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * lines_host WIRING SEED PLAN: the core of tools/machine with mechanics on GPIO lines, and a host in one
+ * lines_host WIRING SEED PLAN [pause]: the core of tools/machine with mechanics on GPIO lines, and a host in one
  * process. It deals the board that comes, writes into PLAN where each card belongs, and ends with
  * the verdict of the library as its last line: "exact", "not exact", or the name of the stop. Prints
- * "ready" when the lines are open.
+ * "ready" when the lines are open. pause: after each card that falls, so that the next one rests at
+ * the reader.
  */
 #include <errno.h>
 #include <poll.h>
@@ -22,7 +23,7 @@
 #define PLAN_ID		7u
 #define LATE_US		600000u		/* after DEAL_DONE: a second card would have fallen by then */
 
-enum { LOAD = 0x11, START = 0x12, REREAD = 0x15, ABORT = 0x16 };
+enum { LOAD = 0x11, START = 0x12, PAUSE = 0x13, RESUME = 0x14, REREAD = 0x15 };
 
 static struct wiring wiring;
 static struct core core;
@@ -34,7 +35,7 @@ static struct dealbox_trace *trace;
 static uint32_t sequence, done_at;
 static unsigned int rereads;
 static const char *end;			/* why the deal ended without a verdict */
-static bool done;
+static bool done, pauses;
 
 /*
  * Allocations are counted: none while a card moves. The sanitizers bring a malloc of their own.
@@ -102,6 +103,13 @@ static void act(const struct dealbox_event *event)
 		break;
 	case DEALBOX_EV_DEAL_STARTED:
 		allocations_at_start = allocations;
+		break;
+	case DEALBOX_EV_CARD_LANDED:
+		if (pauses && event->position < LINES_CARDS - 1)
+			command(PAUSE, 0, 0);
+		break;
+	case DEALBOX_EV_PAUSED:
+		command(RESUME, 0, 0);
 		break;
 	case DEALBOX_EV_DEAL_DONE:
 		done = true;
@@ -195,7 +203,8 @@ int main(int argc, char **argv)
 	struct pollfd wait;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc != 4 || !start(argv[1], &m, &orders))
+	pauses = argc == 5;
+	if (argc < 4 || !start(argv[1], &m, &orders))
 		return 2;
 	plan.plan_id = PLAN_ID;
 	plan.mode = DEALBOX_PLAN_BY_CARD;
