@@ -78,6 +78,18 @@ def a_stopped_rehearsal_leaves_nothing(box):
 
 
 @test
+def a_signal_before_the_first_board_leaves_nothing(box):
+    stage(box, "--manual")
+    with open("bin/dealbox-emulator") as file:
+        script = file.read()
+    # as soon as the socket is there, which is before dealbox goes on
+    box.write("bin/dealbox-emulator", script.replace(
+        "exec ", "(until [ -S $2 ]; do sleep 0.01; done; kill -INT $PPID) >/dev/null & exec "))
+    box.dealbox("deal", "--rehearse", "--boards", "1", SET).expect(1, "stopped before board 1")
+    nothing_is_left(box)
+
+
+@test
 def its_record_says_that_a_program_played_the_machine(box):
     """Whoever copies it meanwhile has nothing that could be taken for a board."""
     stage(box, "--manual", "--control", box.folder + "/control")

@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,6 +47,10 @@ static void emulate(const struct rehearsal *r, pid_t parent, int output)
 	const char *path = r->uri + strlen("emu:");
 	char *const argv[] = { EMULATOR, "--socket", (char *)path, NULL };
 
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	/* Ctrl-C at the terminal is for dealbox, which then pauses this machine */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -59,21 +64,24 @@ static void emulate(const struct rehearsal *r, pid_t parent, int output)
 bool rehearsal_begin(struct rehearsal *r)
 {
 	pid_t self = getpid();
-	int output[2];
+	int output[2], signals;
 	char first;
 
 	memset(r, 0, sizeof(*r));
+	/* Whenever somebody stops it, the folder is removed: front_run() reads what waits. */
+	signals = signals_take();
+	if (signals < 0)
+		return false;
+	close(signals);
 	if (!make_folder(r))
 		return false;
-	if (pipe(output)) {
+	if (pipe2(output, O_CLOEXEC)) {
 		complain("close other programs", "cannot rehearse: %s", strerror(errno));
 		return false;
 	}
 	r->emulator = fork();
-	if (!r->emulator) {
-		close(output[0]);
+	if (!r->emulator)
 		emulate(r, self, output[1]);
-	}
 	close(output[1]);
 	if (r->emulator < 0) {
 		complain("close other programs", "cannot rehearse: %s", strerror(errno));
