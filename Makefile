@@ -32,6 +32,7 @@ help:
 	@echo 'make deps      install the Debian packages that building needs, as all of the above do'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX; fetches nothing'
+	@echo 'make packages  packages for Debian 12, in build/packages'
 	@echo 'make clean     remove what was built'
 
 # Debian's kernel in a throw-away machine, an emulated dealing machine, a real set
@@ -106,7 +107,13 @@ activate:
 	-systemctl daemon-reload
 	-systemctl reload dbus
 
+packages:
+	@tests/infra/setup/run packaging
+	@rm -rf build/packages
+	@tests/system/packages/build build/packages
+	@ls build/packages/*.deb
+
 clean:
 	rm -rf build
 
-.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate clean
+.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate packages clean
