@@ -184,7 +184,8 @@ enum pool_standing { POOL_COUNTS, POOL_SURPLUS, POOL_WITHDRAWN, POOL_NO_BOARD };
 
 /*
  * Reports an insertion. A repetition changes nothing. -ENOENT: the event has no such copy;
- * -EBADMSG: the event has another deal there; -ENOTUNIQ: another insertion was reported with this number.
+ * -EBADMSG: the event has another deal there; -ENOTUNIQ: another insertion was reported with this
+ * number.
  */
 int pool_report(struct pool *pool, const char *token, const struct pool_report *report,
 		enum pool_standing *standing, struct dealbox_error *error);

@@ -356,6 +356,79 @@ def a_deal_has_another_hash_in_each_event(box):
     assert len(set(found[0])) == 24 and not set(found[0]) & set(found[1]), found
 
 
+def send(box, name, user, local, one, ledger):
+    return box.dealbox("event", "send", str(local), str(one), "-f", user, "-l", ledger, "-d", SERVER.address(name, user))
+
+
+def last_job(box):
+    return box.dealbox("ledger", "list", "-j", "-l", "state/dealbox/ledger").expect(0).json()[-1]["job"]
+
+
+def dealt(box, session, boards, copies, name="machine"):
+    """Deals boards, and returns the number of the job in the ledger."""
+    machine = box.machine(name=name)
+    box.deal("-m", machine.uri, "-b", boards, "-c", str(copies), "--session", session, SET).expect(0)
+    return last_job(box)
+
+
+def moved(box, to):
+    """What one PC has dealt becomes the ledger of another one."""
+    os.rename("state/dealbox", to)
+    return os.path.join(to, "ledger")
+
+
+@test
+def a_ledger_is_reported_once(box):
+    name = event(box, "--rehearsal")
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name, "final", "--copies", "2").expect(0)
+    local = dealt(box, "final", "1-3", 2)
+    of_a = moved(box, "of-a")
+    send(box, name, "a", local, 1, of_a).expect(0, "6 boards count, 0 are surplus")
+    send(box, name, "a", local, 1, of_a).expect(0, "6 boards count, 0 are surplus")
+    assert SERVER.sql(name, "SELECT count(*), sum((standing = 'counts')::int) FROM dealbox.record") == ["6|6"]
+    # another PC has dealt the same boards, and one more
+    local = dealt(box, "final", "3-4", 1, "other")
+    of_b = moved(box, "of-b")
+    send(box, name, "b", local, 1, of_b).expect(1, "1 boards count, 1 are surplus", "board 3, copy 1 of machine other is surplus")
+    found = everything(box, name)
+    assert [(s["board"], s["copy"], s["pc"]) for s in found["surplus"]] == [(3, 1, "B")], found
+    assert found["jobs"][0]["recorded"] == 7, found
+    # its ledger on a PC of another name: somebody has copied it
+    send(box, name, "a", local, 1, of_b).expect(2, "was reported differently before")
+
+
+@test
+def only_the_deals_of_the_event_count(box):
+    name = event(box, "--rehearsal")
+    admit(box, name, "a")
+    add(box, name, "final").expect(0)
+    local = dealt(box, "other", "1", 1)
+    send(box, name, "a", local, 1, moved(box, "one")).expect(2, "is of session other, and that of the event is not")
+    # board 1 is that of the event, board 2 is another deal
+    with open(SET) as file:
+        games = file.read().split('[Event "')
+    tag = re.compile(r'\[Deal ".*"\]')
+    games[2] = tag.sub(tag.search(games[3])[0], games[2])
+    box.write("changed.pbn", '[Event "'.join(games[:3]))
+    machine = box.machine(name="second")
+    box.deal("-m", machine.uri, "--session", "final", "changed.pbn").expect(0)
+    local = last_job(box)
+    send(box, name, "a", local, 1, moved(box, "two")).expect(2, "board 2 of job 1 is another deal")
+    assert SERVER.sql(name, "SELECT number, standing FROM dealbox.record") == ["1|counts"]
+
+
+@test
+def a_board_that_no_machine_has_dealt_does_not_count(box):
+    name = event(box)
+    admit(box, name, "a")
+    add(box, name, "final").expect(0)
+    local = dealt(box, "final", "1-2", 1)
+    send(box, name, "a", local, 1, moved(box, "one")).expect(1, "2 boards of emulated machines were not sent", "0 boards count")
+    assert SERVER.sql(name, "SELECT count(*) FROM dealbox.record") == ["0"]
+
+
 try:
     main()
 finally:

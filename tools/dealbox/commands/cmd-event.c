@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "pool/pool.h"
+#include "pool/send.h"
+#include "service/restore.h"
 #include "ui/sealed.h"
 #include "ui/set-to-deal.h"
 
@@ -20,7 +22,7 @@
 
 struct call {
 	struct args *args;
-	const char *database, *folder, *key_path;
+	const char *database, *folder, *key_path, *ledger;
 	unsigned long lease, margin;	/* minutes */
 	unsigned long copies, priority;
 	bool json, yes, replay, rehearsal;
@@ -439,6 +441,97 @@ out:
 	return status;
 }
 
+/* ---- send ------------------------------------------------------------------ */
+
+static void surplus_sent(const struct pool_report *report, void *context)
+{
+	const struct call *call = context;
+
+	if (!call->json)
+		say("board %" PRIu32 ", copy %" PRIu32
+		    " of machine %s is surplus: take it out of play",
+		    report->copy.board, report->copy.copy, report->machine);
+}
+
+static void sent_say(const struct call *call, const struct pool_sent *sent)
+{
+	struct json_object *object;
+
+	if (!call->json) {
+		say("%" PRIu32 " boards count, %" PRIu32 " are surplus, %" PRIu32
+		    " were taken back; %" PRIu32 " other insertions",
+		    sent->counts, sent->surplus, sent->withdrawn, sent->no_board);
+		if (sent->emulated)
+			complain("an event for them is made with `dealbox event init --rehearsal`",
+				 "%" PRIu32 " boards of emulated machines were not sent",
+				 sent->emulated);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_number(object, "counts", sent->counts);
+	json_add_number(object, "surplus", sent->surplus);
+	json_add_number(object, "withdrawn", sent->withdrawn);
+	json_add_number(object, "no board", sent->no_board);
+	json_add_number(object, "emulated", sent->emulated);
+	json_say(object);
+}
+
+static enum status send_all(struct call *call, struct pool_sending *sending,
+			    const struct identity *identity)
+{
+	struct dealbox_error error = { 0 };
+	struct pool_event event;
+	uint8_t key[POOL_KEY];
+	struct pool_sent sent;
+	int err;
+
+	err = dealbox_ledger_open(sending->ledger, call->ledger, 0);
+	if (err) {
+		complain(NULL, "%s", dealbox_ledger_error(sending->ledger)->what);
+		return STATUS_INPUT;
+	}
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	err = pool_get_event(call->pool, &event, &error);
+	if (!err)
+		err = pool_get_key(call->pool, identity->public_key, identity->secret_key,
+				   identity->print, key, &error);
+	if (!err) {
+		sending->token = identity->token;
+		sending->key = key;
+		sending->rehearsal = event.rehearsal;
+		err = pool_send(call->pool, sending, &sent, &error);
+		explicit_bzero(key, sizeof(key));
+	}
+	if (err)
+		return refused(err, &error);
+	sent_say(call, &sent);
+	return sent.surplus || sent.emulated ? STATUS_NO : STATUS_DONE;
+}
+
+static enum status send_run(struct call *call)
+{
+	struct pool_sending sending = { .surplus = surplus_sent, .context = call };
+	enum status status = STATUS_INPUT;
+	struct identity identity;
+	unsigned long job, event_job;
+
+	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job) ||
+	    !args_number(call->args, "job of the event", call->args->argv[2], 1, INT32_MAX,
+			 &event_job))
+		return STATUS_INPUT;
+	sending.job = job;
+	sending.event_job = (uint32_t)event_job;
+	sending.ledger = dealbox_ledger_new();
+	if (!sending.ledger)
+		complain(NULL, "out of memory");
+	else if (identity_read(call, &identity))
+		status = send_all(call, &sending, &identity);
+	explicit_bzero(&identity, sizeof(identity));
+	dealbox_ledger_free(sending.ledger);
+	return status;
+}
+
 /* ---- leave ------------------------------------------------------------------ */
 
 static enum status leave_run(struct call *call)
@@ -670,6 +763,7 @@ static const struct action_row actions[] = {
 	{ "admit", 3, 3, "the name of a PC and the fingerprint of its key", admit_run },
 	{ "add", 3, 1000, "a session and deal files", add_run },
 	{ "fetch", 3, 3, "the number of a job and a new deal file", fetch_run },
+	{ "send", 3, 3, "the number of a job in the ledger and of its job in the event", send_run },
 	{ "leave", 1, 1, "no operand", leave_run },
 	{ "status", 1, 1, "no operand", status_run },
 	{ "lost", 2, 2, "the name of a PC", lost_run },
@@ -679,8 +773,13 @@ static const struct action_row actions[] = {
 static enum status event_run(struct args *args)
 {
 	struct call call = {
-		.args = args, .database = "", .folder = FOLDER, .lease = LEASE_MINUTES,
-		.margin = MARGIN_MINUTES, .copies = 1,
+		.args = args,
+		.database = "",
+		.folder = FOLDER,
+		.ledger = LEDGER_PATH,
+		.lease = LEASE_MINUTES,
+		.margin = MARGIN_MINUTES,
+		.copies = 1,
 	};
 	const struct action_row *action;
 	enum status status;
@@ -702,6 +801,9 @@ static enum status event_run(struct args *args)
 			break;
 		case 'f':
 			call.folder = value;
+			break;
+		case 'l':
+			call.ledger = value;
 			break;
 		case 'k':
 			call.key_path = value;
@@ -751,6 +853,7 @@ static const struct option_row event_options[] = {
 	{ KEY_PRIORITY, "priority", "N", "add: the highest is dealt first (default: 0)" },
 	{ KEY_REPLAY, "replay", NULL, "add: the deals may be those of another session" },
 	{ 'f', "folder", "FOLDER", "the identity of this PC (default: " FOLDER ")" },
+	{ 'l', "ledger", "FILE", "send: the ledger (default: " LEDGER_PATH ")" },
 	OPT_YES,
 	OPT_JSON,
 	{ 0 }
@@ -758,7 +861,7 @@ static const struct option_row event_options[] = {
 
 const struct command cmd_event = {
 	.name = "event",
-	.operands = "init|join|admit|add|fetch|status|lost|leave OPERAND...",
+	.operands = "init|join|admit|add|fetch|send|status|lost|leave OPERAND...",
 	.summary = "Deal one event on many PCs",
 	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take "
 		 "them.\n"
@@ -767,6 +870,8 @@ const struct command cmd_event = {
 		 "fingerprint. admit PC FINGERPRINT: give the event's key to a PC whose key has\n"
 		 "that fingerprint. add SESSION FILE...: add a job, whose set is sealed for all\n"
 		 "PCs that were admitted. fetch JOB FILE: write the set of a job to the new FILE.\n"
+		 "send JOB EVENT-JOB: report what the ledger has of its JOB, which deals the job\n"
+		 "EVENT-JOB of the event. It may be repeated.\n"
 		 "status: show PCs, jobs, and boards that were dealt once too often. lost PC: say\n"
 		 "that this PC will not report what it holds; others deal it again. leave: leave\n"
 		 "the event. docs/event.md is the guide for organisers.",
