@@ -33,6 +33,7 @@ help:
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX; fetches nothing'
 	@echo 'make packages  packages for Debian 12, in build/packages'
+	@echo 'make sbom      the licence of every file, in the form of SPDX: build/dealbox.spdx'
 	@echo 'make clean     remove what was built'
 
 # Debian's kernel in a throw-away machine, an emulated dealing machine, a real set
@@ -108,12 +109,18 @@ activate:
 	-systemctl reload dbus
 
 packages:
-	@tests/infra/setup/run packaging
+	@tests/infra/setup/run tests packaging
 	@rm -rf build/packages
 	@tests/system/packages/build build/packages
 	@ls build/packages/*.deb
 
+sbom:
+	@tests/infra/setup/run tests
+	@mkdir -p build
+	@reuse spdx -o build/dealbox.spdx
+	@echo build/dealbox.spdx
+
 clean:
 	rm -rf build
 
-.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate packages clean
+.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate packages sbom clean
