@@ -67,7 +67,7 @@ soak:
 	@tests/infra/soak/run '$(PART)' -s '$(SEED)' -t '$(SECONDS)' $(if $(ROUNDS),-n '$(ROUNDS)')
 
 bench:
-	@tests/infra/setup/run user-space bench
+	@tests/infra/setup/run user-space bench screen
 	@tests/build bench >/dev/null
 	@meson test -C build/bench --no-rebuild --benchmark --num-processes 1 --verbose
 

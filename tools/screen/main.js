@@ -242,6 +242,10 @@ function changed(service) {
 		known_jobs[path] = now;
 		states[path] = job.State;
 	}
+	/* of jobs that the service has dropped, nothing is kept */
+	for (const known of [app.copies, app.rates, states, known_jobs])
+		for (const path of Object.keys(known).filter(one => !(one in service.jobs)))
+			delete known[path];
 	play_sounds();
 	draw();
 }

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A browser without a window: Debian's Chromium, steered by Selenium."""
 import base64
+import functools
+import http.server
 import json
 import os
 import shutil
+import threading
 
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
@@ -40,6 +43,18 @@ def copy_package(words, folder):
         if name.endswith(FILES):
             shutil.copy(os.path.join(SCREEN, name), folder)
     shutil.copy(words, folder)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    """Serve a folder; the address of its package. Without Cockpit, whose script is to be in base1."""
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return 'http://127.0.0.1:%d/dealbox/' % server.server_address[1]
 
 
 def complaints(browser):

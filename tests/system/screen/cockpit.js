@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * In place of Cockpit's cockpit.js, for gallery.py: no bridge, no bus. fake(objects) shows what the service
- * would have. What the page calls is in fake_calls; each call is answered by nothing.
+ * would have; fake_signal() is a signal of it. What the page calls is in fake_calls; each call is answered by
+ * nothing.
  */
 let fake_objects = {}, fake_owner = null;
 const fake_calls = [];
@@ -29,7 +30,7 @@ function fake_client() {
 	fake_owner = fake_owner || (owner => (listeners.owner || (() => {}))(null, owner));
 	return {
 		addEventListener: (name, listener) => { listeners[name] = listener; },
-		subscribe: () => {},
+		subscribe: (match, listener) => { window.fake_signal = listener; },
 		close: () => {},
 		call: (path, interface_name, method, args) => {
 			if (method === "GetManagedObjects")

@@ -6,15 +6,12 @@ would say. Nothing may be cut off or overlap, measured in pixels, on a small tab
 and ground differ enough to be read, and axe-core finds nothing else that keeps people out. With FOLDER a picture of each is left there;
 --sample is for the small tablet alone.
 """
-import functools
-import http.server
 import os
 import shutil
 import sys
 import tempfile
-import threading
 
-from browser import complaints, copy_package, open_browser, resize
+from browser import complaints, copy_package, open_browser, resize, serve
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, '../daemon'))
@@ -27,17 +24,6 @@ MEASURE = open(os.path.join(here, 'measure.js')).read()
 words, axe = sys.argv[1:3]
 sample = sys.argv[3:] == ['--sample']
 pictures = sys.argv[3] if len(sys.argv) > 3 and not sample else None
-
-
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-
-def serve(folder):
-    server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), functools.partial(Quiet, directory=folder))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return 'http://127.0.0.1:%d/dealbox/' % server.server_address[1]
 
 
 def prepare(browser, url):
