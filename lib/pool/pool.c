@@ -179,6 +179,7 @@ static int pc_row(const char *const *columns, size_t count, void *context)
 		.recorded = pool_number(columns[5]),
 		.surplus = pool_number(columns[6]),
 		.admitted = pool_true(columns[7]),
+		.lost_by = columns[8],
 	};
 
 	(void)count;
@@ -231,7 +232,8 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		const char *sql;
 	} parts[] = {
 		{ view->pc, pc_row,
-		  "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted "
+		  "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted, "
+		  "lost_by "
 		  "FROM dealbox.status_pc ORDER BY name" },
 		{ view->job, job_row,
 		  "SELECT id, session, priority, copies, open, boards, recorded, held "

@@ -58,6 +58,7 @@ int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_e
 
 struct pool_pc {
 	const char *name, *state;	/* here, lost or left */
+	const char *lost_by;		/* the user who declared it lost, NULL = nobody has */
 	uint64_t silent_s;		/* since it last asked */
 	uint64_t lease_s;		/* that its lease still lasts, 0 = it has ended */
 	uint64_t held, recorded, surplus;	/* copies */

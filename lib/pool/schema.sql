@@ -44,6 +44,8 @@ CREATE TABLE pc (
 	sealed_key bytea,			-- the key of the event, for that public key
 	admission bytea,			-- name and public key, authenticated with that key
 	state text NOT NULL DEFAULT 'here' CHECK (state IN ('here', 'lost', 'left')),
+	lost_by name,				-- who declared it lost, last
+	lost_at timestamptz,
 	asked bigint NOT NULL DEFAULT 0,	-- number of its last request
 	nonce uuid,				-- and what it must repeat to get the same answer again
 	until timestamptz NOT NULL,		-- its lease: end of what it may begin on its own
@@ -424,7 +426,7 @@ BEGIN
 	END IF;
 	UPDATE copy SET pc = NULL, ask = NULL WHERE pc = that.id;
 	GET DIAGNOSTICS opened = ROW_COUNT;
-	UPDATE pc SET state = 'lost' WHERE id = that.id;
+	UPDATE pc SET state = 'lost', lost_by = session_user, lost_at = clock() WHERE id = that.id;
 	RETURN opened;
 END $$;
 
@@ -440,7 +442,7 @@ CREATE VIEW status_pc AS SELECT p.name, p.state,
 	(SELECT count(*) FROM copy c WHERE c.pc = p.id) AS held,
 	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'counts') AS recorded,
 	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'surplus') AS surplus,
-	p.sealed_key IS NOT NULL AS admitted
+	p.sealed_key IS NOT NULL AS admitted, p.lost_by
 	FROM pc p WHERE p.state <> 'left' OR EXISTS (SELECT FROM record r WHERE r.pc = p.id);
 
 CREATE VIEW status_job AS SELECT j.id, j.session, j.priority, j.copies, j.open,
@@ -479,7 +481,7 @@ CREATE POLICY own ON job FOR SELECT TO dealbox_pc
 	USING (EXISTS (SELECT FROM sealed_set s WHERE s.job = id AND s.pc = me()));
 CREATE POLICY own ON record FOR SELECT TO dealbox_pc USING (pc = me());
 CREATE POLICY own ON copy FOR SELECT TO dealbox_pc USING (pc = me());
-GRANT SELECT (id, name, login, state, until, seen, public_key, admission) ON pc TO dealbox_director;
+GRANT SELECT (id, name, login, state, lost_by, lost_at, until, seen, public_key, admission) ON pc TO dealbox_director;
 GRANT SELECT (job, number) ON board TO dealbox_director;
 GRANT SELECT (job, pc) ON sealed_set TO dealbox_director;
 GRANT SELECT ON job, record, copy TO dealbox_director;

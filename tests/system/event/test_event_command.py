@@ -213,7 +213,7 @@ def somebody_may_say_that_a_pc_is_lost(box):
     assert [(s["board"], s["copy"], s["pc"], s["machine"]) for s in found["surplus"]] == [(1, 1, "A", "m1")], found
     assert found["jobs"][0]["recorded"] == 1, found
     box.dealbox("event", "status", "-d", SERVER.address(name, "a")).expect(
-        0, "surplus: job %d, board 1, copy 1 of A .machine m1, insertion 1.: take it out of play" % one, "A +lost")
+        0, "surplus: job %d, board 1, copy 1 of A .machine m1, insertion 1.: take it out of play" % one, "A +lost .*, said by director")
     SERVER.sql(name, "SELECT dealbox.back('%s', 3, '%s')" % (a, NOBODY % 3), "a")
     assert take(name, "a", a, 4, 1) == [(one, 1, 3)], "it is back"
     box.dealbox("event", "lost", "C", "--yes", "-d", SERVER.address(name, "director")).expect(2, "no PC C")

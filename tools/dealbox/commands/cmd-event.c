@@ -590,6 +590,7 @@ static void pc_json(const struct pool_pc *pc, void *context)
 	json_add_number(object, "held", (int64_t)pc->held);
 	json_add_number(object, "recorded", (int64_t)pc->recorded);
 	json_add_number(object, "surplus", (int64_t)pc->surplus);
+	json_add_text(object, "lost by", pc->lost_by ? pc->lost_by : "");
 	json_object_object_add(object, "admitted", json_object_new_boolean(pc->admitted));
 	json_object_array_add(lists->pcs, object);
 }
@@ -630,6 +631,8 @@ static void pc_say(const struct pool_pc *pc, void *context)
 	(void)context;
 	put("  %-20s %-4s  %" PRIu64 " recorded, %" PRIu64 " held", pc->name, pc->state,
 	    pc->recorded, pc->held);
+	if (!strcmp(pc->state, "lost"))
+		put(", said by %s", pc->lost_by);
 	if (pc->surplus)
 		put(", %" PRIu64 " surplus", pc->surplus);
 	if (!pc->admitted)
