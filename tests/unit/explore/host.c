@@ -359,6 +359,8 @@ int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, boo
 int __wrap_dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t job,
 			       int (*each)(const struct dealbox_ledger_job *job, void *context),
 			       void *context);
+int __wrap_dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
+				   int (*each)(const char *machine, void *context), void *context);
 int __wrap_dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,
 				 int (*each)(const struct dealbox_ledger_copy *copy, void *context),
 				 void *context);
@@ -520,6 +522,17 @@ int __wrap_dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t number,
 	(void)l;
 	(void)number;
 	return each(&record, context);
+}
+
+/* The job is kept to no machine. */
+int __wrap_dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
+				   int (*each)(const char *machine, void *context), void *context)
+{
+	(void)l;
+	(void)job;
+	(void)each;
+	(void)context;
+	return 0;
 }
 
 int __wrap_dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t number,
