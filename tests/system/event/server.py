@@ -4,7 +4,9 @@
 import glob
 import os
 import shutil
+import signal
 import subprocess
+import sys
 import tempfile
 
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
@@ -21,6 +23,8 @@ class Server:
     """Settings as of postgresql.conf. With FAST a crash of the computer may lose data."""
 
     def __init__(self, settings=FAST):
+        # a test that takes too long is ended by a signal, and must not leave a server behind
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         self.folder = tempfile.mkdtemp(prefix="dealbox-pg-")
         self.data = os.path.join(self.folder, "data")
         self.log = os.path.join(self.folder, "log")
