@@ -8,6 +8,10 @@
  *
  * FAULT happens to the card that is fed as number POSITION; the table below has them. Prints "ready",
  * and "card N" for each card that comes to rest.
+ *
+ * FAULT "evening": a board that is unlocked is taken out, ACCOUNT.N has where each card of the board
+ * that came as number N lies, and the next one is inserted; a person helps a card that is stuck or
+ * unreadable. Each second board has a fault, and all kinds of faults come that a person can end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -94,9 +98,21 @@ static uint8_t card[2];
 static struct strip strip;
 static unsigned int edge;
 static int64_t run_since, ran;			/* of the motor, for this card */
-static bool slipped, gone;
+static bool slipped, gone, stuck;
+static int64_t still_since;			/* the card rests, or is stuck */
 static uint8_t gates, gates_before, gates_old;
 static int64_t gates_at;
+
+/* an evening, 0 boards: it is none */
+static unsigned int boards;
+static unsigned long seed;
+static const char *account_path;
+static int64_t exchange_at;			/* 0: nobody has unlocked the board */
+static bool board_is_out;
+static const enum fault of_evening[] = {
+	GATE_STICKS, SLIP, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND, JAM_FALL, STRAY_EXIT, GATE_LATE,
+	DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
+};
 
 /* what comes anyway, in the order of time */
 static struct pull { int64_t at; enum wiring_line line; bool active; } later[PULLS];
@@ -186,7 +202,7 @@ static void begin_card(void)
 		pulse_at(now + LEAD, WIRING_EXIT + 1, PASSES);
 	edge = 0;
 	moves = true;
-	rests = slipped = gone = false;
+	rests = slipped = gone = stuck = false;
 	ran = 0;
 }
 
@@ -305,7 +321,7 @@ static void comes_to_rest(void)
 {
 	rests = true;
 	ran = 0;
-	run_since = now;
+	run_since = still_since = now;
 	pull(WIRING_CARD, true);
 	if (is_fault(CARD_BOUNCES))
 		for (int n = 1; n < 4; n++)
@@ -351,6 +367,8 @@ static void card_goes_on(void)
 			stand_still(WIRING_READER, 0);
 		if (is_fault(JAM_FEED) && edge == 4) {
 			moves = false;
+			stuck = true;
+			still_since = now;
 			return;
 		}
 		pull(WIRING_READER, edge % 2 == 0);
@@ -358,6 +376,84 @@ static void card_goes_on(void)
 	} else {
 		comes_to_rest();
 	}
+}
+
+/* --- an evening --------------------------------------------------------------------------------------- */
+
+#define HANDS		(500 * MS)	/* a person takes a board out, or puts one in */
+#define PATIENCE	(3000 * MS)	/* until a person helps */
+
+static void write_account(void)
+{
+	char path[200];
+
+	snprintf(path, sizeof(path), "%s.%u", account_path, boards);
+	lines_write(boards ? path : account_path, account);
+}
+
+static void new_deck(void)
+{
+	lines_shuffle(seed + boards, deck);
+	left = LINES_CARDS;
+	fed = 0;
+	memset(account, LINES_NOWHERE, sizeof(account));
+	fault = boards % 2 ? of_evening[boards / 2 % (sizeof(of_evening) / sizeof(of_evening[0]))] : NONE;
+	fault_at = 2 + boards * 7 % 45;
+}
+
+/* Take the board out, and all cards out of the machine; they are the next deck. */
+static void take_out(void)
+{
+	write_account();
+	board_is_out = true;
+	moves = rests = stuck = false;
+	later_count = 0;
+	pull(WIRING_BOARD, false);
+	pull(WIRING_CARD, false);
+	pull(WIRING_READER, false);
+	for (unsigned int pocket = 0; pocket < wiring.pockets; pocket++)
+		pull(WIRING_EXIT + pocket, false);
+	new_deck();
+	pull(WIRING_HOPPER, true);
+}
+
+/* Put the card that does not go on back upon the hopper. */
+static void help(void)
+{
+	moves = rests = stuck = false;
+	fault = NONE;
+	pull(WIRING_CARD, false);
+	pull(WIRING_READER, false);
+	while (cards)
+		deck[left++] = card[--cards];
+	pull(WIRING_HOPPER, true);
+}
+
+static bool waits_for_help(void)
+{
+	return boards && !board_is_out && (stuck || (moves && rests && !on[WIRING_RELEASE]));
+}
+
+static void person(void)
+{
+	if (exchange_at && exchange_at <= now && !board_is_out) {
+		take_out();
+		exchange_at = now + HANDS;
+	} else if (exchange_at && exchange_at <= now) {
+		board_is_out = false;
+		boards++;
+		pull(WIRING_BOARD, true);
+		exchange_at = 0;
+	} else if (waits_for_help() && now - still_since > PATIENCE) {
+		help();
+	}
+}
+
+static int64_t next_of_person(void)
+{
+	int64_t next = exchange_at ? exchange_at : NEVER;
+
+	return waits_for_help() && still_since + PATIENCE + MS < next ? still_since + PATIENCE + MS : next;
 }
 
 /* --- what is switched --------------------------------------------------------------------------------- */
@@ -392,12 +488,14 @@ static void switched(enum wiring_line line, bool level)
 		gates = (uint8_t)(gates ^ 1 << (line - WIRING_GATE));
 	}
 	if (line == WIRING_HEARTBEAT) {
-		if (!alive)
+		if (!beat_at)
 			pull(WIRING_BOARD, true);
 		alive = true;
 		beat_at = now;
 	}
-	if (line == WIRING_FEED && active && !moves && left)
+	if (line == WIRING_LOCK && !active && boards && !board_is_out)
+		exchange_at = now + HANDS;
+	if (line == WIRING_FEED && active && !moves && !stuck && left)
 		begin_card();
 }
 
@@ -441,7 +539,7 @@ static void read_trace(int fd)
 
 static int64_t next_time(void)
 {
-	int64_t next = later_count ? later[0].at : NEVER;
+	int64_t next = later_count && later[0].at < next_of_person() ? later[0].at : next_of_person();
 	const int64_t of_card = next_of_card();
 
 	if (of_card != NEVER && motor_runs() && run_since + of_card - ran < next)
@@ -460,6 +558,7 @@ static void run(void)
 		memmove(later, later + 1, --later_count * sizeof(*later));
 		pull(due.line, due.active);
 	}
+	person();
 	if (moves && motor_runs() && motor_time() >= next_of_card())
 		card_goes_on();
 	if (alive && now - beat_at > FEED_WATCHDOG) {
@@ -523,10 +622,14 @@ int main(int argc, char **argv)
 	if (wiring_read(&wiring, text))
 		die(wiring.error);
 	open_lines(argv[2]);
-	lines_shuffle(strtoul(argv[3], NULL, 10), deck);
+	seed = strtoul(argv[3], NULL, 10);
+	account_path = argv[4];
+	lines_shuffle(seed, deck);
 	left = LINES_CARDS;
 	memset(account, LINES_NOWHERE, sizeof(account));
-	if (argc == 7) {
+	if (argc == 7 && !strcmp(argv[5], "evening")) {
+		boards = 1;
+	} else if (argc == 7) {
 		for (fault = 0; fault < FAULTS && strcmp(faults[fault], argv[5]); fault++)
 			;
 		if (fault == FAULTS)
@@ -552,6 +655,7 @@ int main(int argc, char **argv)
 		}
 		run();
 	}
-	lines_write(argv[4], account);
+	if (!board_is_out)
+		write_account();
 	return 0;
 }
