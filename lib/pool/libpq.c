@@ -189,7 +189,7 @@ static int refused(struct connection *connection, const PGresult *result,
 	line_copy(line, what ? what : PQerrorMessage(connection->pg));
 	if (PQstatus(connection->pg) != CONNECTION_OK)
 		return error_set(error, -ETIMEDOUT, 0,
-				 "it is tried again by itself, or run it again",
+				 "run it again; what was done before is not done twice",
 				 "the connection to the event's database was lost: %s", line);
 	for (n = 0; state && n < sizeof(errors) / sizeof(errors[0]); n++)
 		if (!strncmp(state, errors[n].state, strlen(errors[n].state)))

@@ -195,6 +195,11 @@ int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct po
 			   "use the key of this event; if it is that, somebody has changed "
 			   "the database",
 			   "a PC was admitted with another key than this");
+	if (!err && !admitted.count)
+		err = error_set(error, -ENOKEY, 0,
+				"admit PCs first, with `dealbox event admit`: a PC gets no set of "
+				"an earlier job",
+				"the event has no PC that is admitted, so nobody could deal this");
 	if (!err)
 		err = job_insert(pool, key, new_job, job, error);
 	for (n = 0; n < admitted.count && !err; n++)

@@ -42,7 +42,7 @@ struct pool_terms {
 
 /*
  * Makes an event in the database, all of it or nothing. -EEXIST: it has one; -EACCES: this user may
- * not make schemas or roles.
+ * not make schemas or roles; -ETIMEDOUT: nobody knows whether it is made: keep the key.
  */
 int pool_init(struct pool *pool, const struct pool_terms *terms, struct dealbox_error *error);
 
@@ -125,8 +125,9 @@ struct pool_new_job {
 
 /*
  * Adds a job, whose set every PC gets that the director has admitted; pcs is their number.
- * -EEXIST: a deal is of another session; -EINVAL: a number or deal is twice in the set; -EKEYREJECTED:
- * a PC was admitted with another key than this, or by somebody else.
+ * -EEXIST: a deal is of another session, or in a job of this one; -ENOKEY: no PC is admitted;
+ * -ETIMEDOUT: nobody knows whether the job is there; pool_look() tells; -EINVAL: a number or deal is
+ * twice in the set; -EKEYREJECTED: a PC was admitted with another key than this, or by somebody else.
  */
 int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct pool_new_job *new_job,
 		 uint32_t *job, uint32_t *pcs, struct dealbox_error *error);

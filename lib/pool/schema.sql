@@ -355,7 +355,10 @@ DECLARE
 	new_job integer;
 	repeat_number integer;
 	repeat_session text;
+	repeat_job integer;
 BEGIN
+	-- one after the other, so that neither of two directors misses the deals of the other
+	LOCK TABLE job IN SHARE ROW EXCLUSIVE MODE;
 	INSERT INTO job (session, copies, priority, replay)
 		VALUES (of_session, of_copies, of_priority, is_replay) RETURNING id INTO new_job;
 	INSERT INTO board (job, number, hash) SELECT new_job, n, h FROM unnest(numbers, hashes) AS b(n, h);
@@ -369,6 +372,14 @@ BEGIN
 			RAISE EXCEPTION 'board % has the deal of a board of session %', repeat_number, repeat_session
 				USING ERRCODE = 'DB005', HINT = 'Law 6D2: deal another, or say that the job is a replay';
 		END IF;
+	END IF;
+	-- also a replay: who runs this again, because an answer was lost, must not deal all of it twice
+	SELECT b.number, o.job INTO repeat_number, repeat_job FROM board b JOIN board o USING (hash)
+		JOIN job j ON j.id = o.job WHERE b.job = new_job AND o.job <> new_job AND j.session = of_session
+		ORDER BY b.number LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'the deal of board % is in job % of session % already', repeat_number, repeat_job,
+			of_session USING ERRCODE = 'DB005', HINT = '`dealbox event status` lists the jobs';
 	END IF;
 	INSERT INTO copy (job, number, copy) SELECT new_job, b.number, k
 		FROM board b, generate_series(1, of_copies) AS k WHERE b.job = new_job;

@@ -3,12 +3,16 @@
 
 import glob
 import os
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 
+NAME = ".s.PGSQL.5432"      # of the socket in its folder
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
@@ -70,6 +74,51 @@ class Server:
         if result.returncode:
             raise Refused(result.stderr)
         return result.stdout.splitlines()
+
+
+class Cut:
+    """A way to the server that is cut when it has answered a message with this text, which nobody hears then."""
+
+    def __init__(self, server, text):
+        self.server, self.text, self.folder = server, text, tempfile.mkdtemp(prefix="dealbox-cut-")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(os.path.join(self.folder, NAME))
+        self.listener.listen()
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *args):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.listener.close()
+        shutil.rmtree(self.folder)
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            with client, socket.socket(socket.AF_UNIX) as server:
+                server.connect(os.path.join(self.server.folder, NAME))
+                self.relay(client, server)
+
+    def relay(self, client, server):
+        while True:
+            for ready in select.select([client, server], [], [])[0]:
+                data = ready.recv(65536)
+                if not data:
+                    return
+                (server if ready is client else client).sendall(data)
+                if ready is client and self.text in data:
+                    server.recv(1)
+                    return
+
+    def address(self, database, user="owner"):
+        return self.server.address(database, user).replace(self.server.folder, self.folder)
 
 
 class Refused(Exception):

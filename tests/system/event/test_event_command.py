@@ -12,7 +12,7 @@ import uuid
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../tool"))
 from tool import SET, main, test     # pylint: disable=wrong-import-position
 
-from server import Refused, Server
+from server import Cut, Refused, Server
 
 SERVER = Server()
 NOBODY = "00000000-0000-0000-0000-%012d"
@@ -227,7 +227,8 @@ def a_deal_belongs_to_one_session(box):
         name, "SELECT dealbox.add_job('%s', 1, 0, %s, '{9}', array[md5('2')::uuid])" % (session, replay), "director")
     refused("DB005", add, "semi-final", "false")
     assert SERVER.sql(name, "SELECT count(*) FROM dealbox.job") == ["1"]
-    add("final", "false")
+    refused("DB005", add, "final", "false")
+    refused("DB005", add, "final", "true")
     add("semi-final", "true")
     refused("23505", SERVER.sql, name, "SELECT dealbox.add_job('x', 1, 0, true, '{1,2}', "
             "array[md5('5')::uuid, md5('5')::uuid])", "director")
@@ -293,6 +294,21 @@ def a_set_reaches_the_pcs_that_were_admitted(box):
 
 
 @test
+def a_job_is_added_once(box):
+    """Also if the answer was lost: each of its copies would count twice."""
+    name = event(box)
+    add(box, name).expect(1, "no PC that is admitted", "dealbox event admit")
+    assert everything(box, name)["jobs"] == []
+    admit(box, name, "a")
+    with Cut(SERVER, b"COMMIT\0") as cut:
+        box.dealbox("event", "add", "final", SET, "-k", "key", "-d", cut.address(name, "director")).expect(
+            3, "connection .* was lost", "event status. says whether the job is there")
+    add(box, name).expect(1, "the deal of board 1 is in job [0-9]+ of session final already", "event status")
+    add(box, name, "final", "--replay").expect(1, "already")
+    assert [job_["session"] for job_ in everything(box, name)["jobs"]] == ["final"]
+
+
+@test
 def a_pc_leaves(box):
     name = event(box)
     admit(box, name, "a")
@@ -350,6 +366,8 @@ def a_deal_has_another_hash_in_each_event(box):
     found = []
     for n in range(2):
         name = event(box)
+        admit(box, name, "a")
+        os.rename("a", "a%d" % n)
         add(box, name).expect(0)
         found.append(SERVER.sql(name, "SELECT hash FROM dealbox.board ORDER BY number"))
         os.rename("key", "key%d" % n)

@@ -245,6 +245,9 @@ static enum status add_run(struct call *call)
 	err = pool_add_job(call->pool, key, &new_job, &job, &pcs, &error);
 	explicit_bzero(key, sizeof(key));
 	dealbox_set_free(set);
+	if (err == -ETIMEDOUT)
+		snprintf(error.next, sizeof(error.next),
+			 "`dealbox event status` says whether the job is there; run it again if not");
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
