@@ -187,7 +187,8 @@ static int refused(struct connection *connection, const PGresult *result,
 	size_t n;
 
 	line_copy(line, what ? what : PQerrorMessage(connection->pg));
-	if (PQstatus(connection->pg) != CONNECTION_OK)
+	/* without a state, it is libpq that gave up, and not the server that refused */
+	if (!state || PQstatus(connection->pg) != CONNECTION_OK)
 		return error_set(error, -ETIMEDOUT, 0,
 				 "run it again; what was done before is not done twice",
 				 "the connection to the event's database was lost: %s", line);

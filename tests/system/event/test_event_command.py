@@ -72,7 +72,14 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     assert stat.S_IMODE(os.stat("key").st_mode) == 0o600
     with open("key") as file:
         assert re.fullmatch("[0-9a-f]{64}\n", file.read())
-    box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address(name)).expect(2, "key")
+    box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address(name)).expect(0, "Cup has begun")
+    box.dealbox("event", "init", "Cap", "key", "-d", SERVER.address(name)).expect(2, "has an event of that key already, Cup")
+    box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address("postgres")).expect(2, "key is there already, and this database has no event")
+    box.write("old", b"%064d\n" % 7)
+    os.chmod("old", 0o600)
+    box.dealbox("event", "init", "Cup", "old", "-d", SERVER.address(name)).expect(2, "not the key of the event in this database")
+    box.write("old", b"no key\n")
+    box.dealbox("event", "init", "Cup", "old", "-d", SERVER.address(name)).expect(2, "no key of an event")
     box.dealbox("event", "init", "Cup", "other", "-d", SERVER.address(name)).expect(1, "has an event")
     assert not os.path.exists("other")
     box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: fingerprint [0-9a-f-]{24}, lease 60 min, margin 15 min")
@@ -100,6 +107,20 @@ def a_failed_init_leaves_nothing(box):
     box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address("half")).expect(3, "no policies here")
     assert SERVER.sql("half", "SELECT count(*) FROM pg_namespace WHERE nspname = 'dealbox'") == ["0"]
     assert not os.path.exists("key")
+
+
+@test
+def the_key_of_an_event_is_kept_while_nobody_knows(box):
+    """The event has begun, and its only key must not go with the answer."""
+    SERVER.sql("postgres", "CREATE DATABASE unheard")
+    with Cut(SERVER, b"COMMIT\0") as cut:
+        box.dealbox("event", "init", "Cup", "key", "-d", cut.address("unheard")).expect(
+            3, "connection .* was lost", "keep key, and run it again")
+    with open("key") as file:
+        key = file.read()
+    box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address("unheard")).expect(0, "Cup has begun. key is its key")
+    with open("key") as file:
+        assert file.read() == key
 
 
 @test

@@ -62,6 +62,32 @@ static bool connect_event(struct call *call)
 	return call->pool;
 }
 
+/* ---- the key of the event --------------------------------------------------- */
+
+/* Reads 64 hexadecimal digits, and a line's end. */
+static bool hex_read(const char *text, size_t size, uint8_t key[POOL_KEY])
+{
+	size_t length = 0;
+
+	return !sodium_hex2bin(key, POOL_KEY, text, size, "\n", &length, NULL) &&
+	       length == POOL_KEY;
+}
+
+/* Reads a key of an event. Returns false after reporting an error. */
+static bool key_load(const char *path, uint8_t key[POOL_KEY])
+{
+	struct blob blob = { 0 };
+	bool good = file_read_secret(path, &blob);
+
+	if (good && !hex_read(blob.data, blob.size, key)) {
+		complain("give the file that `dealbox event init` has made",
+			 "%s: this is no key of an event", path);
+		good = false;
+	}
+	blob_wipe(&blob);
+	return good;
+}
+
 /* ---- init --------------------------------------------------------------- */
 
 /* Writes a new key to a file. */
@@ -82,6 +108,61 @@ static bool key_make(const char *path, uint8_t key[POOL_KEY])
 	return good;
 }
 
+static void init_say(const struct call *call, const char *name, const char *path,
+		     const uint8_t check[POOL_KEY])
+{
+	struct json_object *object;
+	char print[POOL_PRINT];
+
+	pool_print(check, print);
+	if (call->json) {
+		object = json_object_new_object();
+		json_add_text(object, "event", name);
+		json_add_text(object, "key", path);
+		json_add_text(object, "fingerprint", print);
+		json_say(object);
+		return;
+	}
+	say("%s has begun. %s is its key: keep it where only the director can get it, and "
+	    "a copy elsewhere", name, path);
+	say("PCs join with this fingerprint, which is no secret: %s", print);
+}
+
+/* The answer to an earlier init may have been lost: finds out whether its event is there. */
+static enum status init_again(struct call *call, const char *name, const char *path)
+{
+	uint8_t key[POOL_KEY], check[POOL_KEY];
+	struct dealbox_error error = { 0 };
+	enum status status = STATUS_INPUT;
+	struct pool_event event;
+	int err;
+
+	if (!key_load(path, key))
+		return STATUS_INPUT;
+	pool_key_check(key, check);
+	explicit_bzero(key, sizeof(key));
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	err = pool_get_event(call->pool, &event, &error);
+	if (err && err != -ENODATA)
+		return refused(err, &error);
+	if (err)
+		complain("delete the file if it is the key of no other event, and run it again",
+			 "%s is there already, and this database has no event", path);
+	else if (sodium_memcmp(check, event.check, sizeof(check)))
+		complain("give each event a database and a key of its own",
+			 "%s is there already, and is not the key of the event in this database",
+			 path);
+	else if (strcmp(name, event.name))
+		complain("`dealbox event status` shows it",
+			 "this database has an event of that key already, %s", event.name);
+	else
+		status = STATUS_DONE;
+	if (status == STATUS_DONE)
+		init_say(call, name, path, check);
+	return status;
+}
+
 static enum status init_run(struct call *call)
 {
 	const char *name = call->args->argv[1], *path = call->args->argv[2];
@@ -92,53 +173,40 @@ static enum status init_run(struct call *call)
 		.rehearsal = call->rehearsal,
 	};
 	struct dealbox_error error = { 0 };
-	enum status status = STATUS_DONE;
-	struct json_object *object;
+	enum status status;
 	uint8_t check[POOL_KEY];
-	char print[POOL_PRINT];
 	int err;
 
 	if (!*name || strlen(name) > 100)
 		return args_wrong(call->args, "the name of an event has 1 to 100 bytes");
+	if (file_exists(path))
+		return init_again(call, name, path);
 	/* the key first: without it on disk, the event could never take a deal */
 	if (!key_make(path, terms.key))
 		return STATUS_INPUT;
-	if (!connect_event(call)) {
-		status = STATUS_MACHINE;
-	} else {
-		err = pool_init(call->pool, &terms, &error);
-		if (err)
-			status = refused(err, &error);
-	}
 	pool_key_check(terms.key, check);
-	pool_print(check, print);
-	explicit_bzero(&terms, sizeof(terms));
-	if (status != STATUS_DONE) {
+	if (!connect_event(call)) {
+		explicit_bzero(&terms, sizeof(terms));
 		unlink(path);
-	} else if (call->json) {
-		object = json_object_new_object();
-		json_add_text(object, "event", name);
-		json_add_text(object, "key", path);
-		json_add_text(object, "fingerprint", print);
-		json_say(object);
-	} else {
-		say("%s has begun. %s is its key: keep it where only the director can get it, and "
-		    "a copy elsewhere", name, path);
-		say("PCs join with this fingerprint, which is no secret: %s", print);
+		return STATUS_MACHINE;
 	}
+	err = pool_init(call->pool, &terms, &error);
+	explicit_bzero(&terms, sizeof(terms));
+	if (!err) {
+		init_say(call, name, path, check);
+		return STATUS_DONE;
+	}
+	if (err == -ETIMEDOUT)
+		/* the event may be there, and this may be its only key */
+		snprintf(error.next, sizeof(error.next),
+			 "keep %.100s, and run it again: that says whether the event has begun", path);
+	status = refused(err, &error);
+	if (err != -ETIMEDOUT)
+		unlink(path);
 	return status;
 }
 
 /* ---- the director's key ----------------------------------------------------- */
-
-/* Reads 64 hexadecimal digits, and a line's end. */
-static bool hex_read(const char *text, size_t size, uint8_t key[POOL_KEY])
-{
-	size_t length = 0;
-
-	return !sodium_hex2bin(key, POOL_KEY, text, size, "\n", &length, NULL) &&
-	       length == POOL_KEY;
-}
 
 /* Reads the key of the event, and checks that it is the key of this one. */
 static bool key_read(struct call *call, uint8_t key[POOL_KEY])
@@ -146,22 +214,13 @@ static bool key_read(struct call *call, uint8_t key[POOL_KEY])
 	struct dealbox_error error = { 0 };
 	uint8_t check[POOL_KEY];
 	struct pool_event event;
-	struct blob blob = { 0 };
-	bool good;
 	int err;
 
 	if (!call->key_path) {
 		args_wrong(call->args, "this needs the key of the event, --key");
 		return false;
 	}
-	good = file_read_secret(call->key_path, &blob);
-	if (good && !hex_read(blob.data, blob.size, key)) {
-		complain("give the file that `dealbox event init` has made",
-			 "%s: this is no key of an event", call->key_path);
-		good = false;
-	}
-	blob_wipe(&blob);
-	if (!good)
+	if (!key_load(call->key_path, key))
 		return false;
 	err = pool_get_event(call->pool, &event, &error);
 	pool_key_check(key, check);
