@@ -8,6 +8,7 @@
  * WORKERS processes go round their PCs: take two copies, report both. At the end every copy must be
  * recorded once.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,11 +184,11 @@ int main(int argc, char **argv)
 		if (read(ready[0], &byte, 1) != 1)
 			return 1;
 	director = connect_as(argv[1], "director");
-	/* one board of as many copies as there are, up to the most that a job can have, and more jobs */
+	/* one board of as many copies as there are, up to the most of a job; each job a session */
 	for (uint64_t left = copies; left; left -= left < 9999 ? left : 9999) {
 		snprintf(text, sizeof(text),
-			 "SELECT dealbox.add_job('bench', %u, 0, true, '{1}', '{" HASH "}')",
-			 (unsigned int)(left < 9999 ? left : 9999));
+			 "SELECT dealbox.add_job('bench %" PRIu64 "', %u, 0, true, '{1}', "
+			 "'{" HASH "}')", left, (unsigned int)(left < 9999 ? left : 9999));
 		sql(director, text);
 	}
 	sql(owner, "INSERT INTO dealbox.sealed_set (job, pc, sealed) "
