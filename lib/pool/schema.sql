@@ -90,7 +90,8 @@ CREATE TABLE sealed_set (
 );
 
 -- What a PC has reported. A machine deals an insertion once, so that a report that comes twice is
--- one record. Of the exact boards for one copy, one counts. The others are surplus: they exist, and
+-- one record. Machines without a serial number have the same names at several PCs, so the PC is part
+-- of the key. Of the exact boards for one copy, one counts. The others are surplus: they exist, and
 -- somebody has to take them out of play.
 CREATE TABLE record (
 	id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
@@ -105,10 +106,9 @@ CREATE TABLE record (
 	at timestamptz NOT NULL,		-- by the clock of the PC
 	received timestamptz NOT NULL,
 	CHECK ((outcome = 'exact') = (standing <> 'no board')),
-	UNIQUE (machine, insertion)
+	UNIQUE (pc, machine, insertion)
 );
 CREATE UNIQUE INDEX record_once ON record (job, number, copy) WHERE standing = 'counts';
-CREATE INDEX record_pc ON record (pc);
 
 -- A copy is open, held by a PC, or recorded.
 CREATE TABLE copy (
@@ -266,14 +266,15 @@ DECLARE
 	the_standing text := 'no board';
 	new_id bigint;
 BEGIN
-	SELECT r.* INTO old FROM record r WHERE r.machine = my_machine AND r.insertion = my_insertion;
+	SELECT r.* INTO old FROM record r
+		WHERE r.pc = mine.id AND r.machine = my_machine AND r.insertion = my_insertion;
 	IF FOUND THEN
-		IF (old.pc, old.job, old.number, old.copy, old.outcome) =
-		   (mine.id, my_job, my_number, my_copy, my_outcome) THEN
+		IF (old.job, old.number, old.copy, old.outcome) =
+		   (my_job, my_number, my_copy, my_outcome) THEN
 			RETURN old.standing;
 		END IF;
 		RAISE EXCEPTION 'insertion % of machine % was reported differently before', my_insertion, my_machine
-			USING ERRCODE = 'DB004', HINT = 'two machines or two PCs have the same identity, or a ledger was restored';
+			USING ERRCODE = 'DB004', HINT = 'two machines have the same name, or a ledger was restored';
 	END IF;
 	SELECT c.* INTO place FROM copy c
 		WHERE c.job = my_job AND c.number = my_number AND c.copy = my_copy FOR UPDATE;

@@ -111,6 +111,12 @@ static int withdraw(struct pool *pool, const struct pool_sending *sending,
 			     error);
 }
 
+/* Returns true if the server refuses this insertion, and may accept others. */
+static bool refuses_one(int err)
+{
+	return err == -ENOTUNIQ || err == -EBADMSG || err == -ENOENT || err == -EINVAL;
+}
+
 static int insertion_send(struct pool *pool, const struct pool_sending *sending, uint64_t set,
 			  const struct dealbox_ledger_insertion *insertion, struct pool_sent *sent,
 			  struct dealbox_error *error)
@@ -137,11 +143,17 @@ static int insertion_send(struct pool *pool, const struct pool_sending *sending,
 	if (err < 0)
 		return ledger_refused(sending, err, error);
 	err = hash_of(sending, set, insertion->board, hash, error);
-	if (!err)
-		err = pool_report(pool, sending->token, &report, &standing, error);
+	if (err)
+		return err;
+	err = pool_report(pool, sending->token, &report, &standing, error);
 	if (!err && !counts) {
 		err = withdraw(pool, sending, insertion, error);
 		standing = POOL_WITHDRAWN;
+	}
+	if (refuses_one(err)) {
+		sent->refused++;
+		sending->refused(&report, error, sending->context);
+		return 0;
 	}
 	if (err)
 		return err;

@@ -16,21 +16,25 @@ struct pool_sending {
 	bool rehearsal;			/* of the event: boards of emulated machines count */
 	/* Called for each surplus board, which has to be taken out of play. */
 	void (*surplus)(const struct pool_report *report, void *context);
+	/* Called for each insertion that the server refuses: somebody has to find out why. */
+	void (*refused)(const struct pool_report *report, const struct dealbox_error *error,
+			void *context);
 	void *context;
 };
 
 /* Numbers of insertions */
 struct pool_sent {
 	uint32_t counts, surplus, withdrawn, no_board;
+	uint32_t refused;
 	uint32_t emulated;		/* exact ones of emulated machines, which were not sent */
 };
 
 /*
  * Reports every insertion of a job that has ended, in their order, and withdraws the exact ones
- * that count no longer. All of it may be repeated. Stops at the first error; what was sent until
- * then is in *sent. -EINVAL: the job is of another session, or has no set; -ENOENT: there is no
- * such job, or no such board or copy in the event; errors of the ledger, whose text is then that of
- * *error; and those of pool_report().
+ * that count no longer. All of it may be repeated. An insertion that the server refuses does not
+ * keep the others from being sent; other errors end it, and what was sent until then is in *sent.
+ * -EINVAL: the job is of another session, or has no set; -ENOENT: there is no such job; errors of
+ * the ledger, whose text is then that of *error; -EPERM and -ETIMEDOUT as of pool_request().
  */
 int pool_send(struct pool *pool, const struct pool_sending *sending, struct pool_sent *sent,
 	      struct dealbox_error *error);

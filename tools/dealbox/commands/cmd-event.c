@@ -515,6 +515,17 @@ static void surplus_sent(const struct pool_report *report, void *context)
 		    report->copy.board, report->copy.copy, report->machine);
 }
 
+static void insertion_refused(const struct pool_report *report, const struct dealbox_error *error,
+			      void *context)
+{
+	(void)context;
+	complain(error->next,
+		 "board %" PRIu32 ", copy %" PRIu32 " of machine %s, insertion %" PRIu32
+		 " is refused: %s",
+		 report->copy.board, report->copy.copy, report->machine, report->insertion,
+		 error->what);
+}
+
 static void sent_say(const struct call *call, const struct pool_sent *sent)
 {
 	struct json_object *object;
@@ -523,6 +534,9 @@ static void sent_say(const struct call *call, const struct pool_sent *sent)
 		say("%" PRIu32 " boards count, %" PRIu32 " are surplus, %" PRIu32
 		    " were taken back; %" PRIu32 " other insertions",
 		    sent->counts, sent->surplus, sent->withdrawn, sent->no_board);
+		if (sent->refused)
+			complain("docs/event.md says what to do",
+				 "%" PRIu32 " insertions were refused", sent->refused);
 		if (sent->emulated)
 			complain("an event for them is made with `dealbox event init --rehearsal`",
 				 "%" PRIu32 " boards of emulated machines were not sent",
@@ -534,6 +548,7 @@ static void sent_say(const struct call *call, const struct pool_sent *sent)
 	json_add_number(object, "surplus", sent->surplus);
 	json_add_number(object, "withdrawn", sent->withdrawn);
 	json_add_number(object, "no board", sent->no_board);
+	json_add_number(object, "refused", sent->refused);
 	json_add_number(object, "emulated", sent->emulated);
 	json_say(object);
 }
@@ -568,12 +583,13 @@ static enum status send_all(struct call *call, struct pool_sending *sending,
 	if (err)
 		return refused(err, &error);
 	sent_say(call, &sent);
-	return sent.surplus || sent.emulated ? STATUS_NO : STATUS_DONE;
+	return sent.surplus || sent.refused || sent.emulated ? STATUS_NO : STATUS_DONE;
 }
 
 static enum status send_run(struct call *call)
 {
-	struct pool_sending sending = { .surplus = surplus_sent, .context = call };
+	struct pool_sending sending = { .surplus = surplus_sent, .refused = insertion_refused,
+				       .context = call };
 	enum status status = STATUS_INPUT;
 	struct identity identity;
 	unsigned long job, event_job;
