@@ -98,12 +98,11 @@ void pool_admission(const uint8_t key[POOL_KEY], const char *name,
 	authenticate(key, USE_ADMISSION, name, public_key, POOL_KEY, admission);
 }
 
-void pool_seal_key(const uint8_t public_key[POOL_KEY], const uint8_t key[POOL_KEY],
-		   uint8_t sealed[POOL_SEALED_KEY])
+int pool_seal_key(const uint8_t public_key[POOL_KEY], const uint8_t key[POOL_KEY],
+		  uint8_t sealed[POOL_SEALED_KEY])
 {
-	/* fails for no public key that a PC can have */
-	if (crypto_box_seal(sealed, key, POOL_KEY, public_key))
-		memset(sealed, 0, POOL_SEALED_KEY);
+	/* a point of low order: everybody could open what is sealed for it */
+	return crypto_box_seal(sealed, key, POOL_KEY, public_key) ? -EINVAL : 0;
 }
 
 int pool_open_key(const uint8_t public_key[POOL_KEY], const uint8_t secret_key[POOL_KEY],

@@ -35,9 +35,12 @@ void pool_keys(uint8_t public_key[POOL_KEY], uint8_t secret_key[POOL_KEY]);
 void pool_admission(const uint8_t key[POOL_KEY], const char *name,
 		    const uint8_t public_key[POOL_KEY], uint8_t admission[POOL_KEY]);
 
-/* Seal the key of the event for a PC, and open it. -EBADMSG: it is not for this PC. */
-void pool_seal_key(const uint8_t public_key[POOL_KEY], const uint8_t key[POOL_KEY],
-		   uint8_t sealed[POOL_SEALED_KEY]);
+/*
+ * Seal the key of the event for a PC, and open it. -EINVAL: nothing can be sealed for this public
+ * key, which no PC has made; -EBADMSG: it is not for this PC.
+ */
+int pool_seal_key(const uint8_t public_key[POOL_KEY], const uint8_t key[POOL_KEY],
+		  uint8_t sealed[POOL_SEALED_KEY]);
 int pool_open_key(const uint8_t public_key[POOL_KEY], const uint8_t secret_key[POOL_KEY],
 		  const uint8_t sealed[POOL_SEALED_KEY], uint8_t key[POOL_KEY]);
 

@@ -43,7 +43,11 @@ int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
 	char *texts[3];
 	int err;
 
-	pool_seal_key(public_key, key, sealed);
+	if (pool_seal_key(public_key, key, sealed))
+		return error_set(error, -EINVAL, 0,
+				 "let nobody use that PC until somebody knows why: dealbox makes no "
+				 "such key",
+				 "PC %s shows a key for which nothing can be sealed", name);
 	pool_admission(key, name, public_key, admission);
 	texts[0] = pool_bytea(public_key, POOL_KEY);
 	texts[1] = pool_bytea(sealed, sizeof(sealed));
@@ -188,7 +192,7 @@ int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct po
 	err = pool_run(
 		pool, error, admitted_row, &admitted,
 		"SELECT name, encode(public_key, 'hex'), encode(admission, 'hex') "
-		"FROM dealbox.pc WHERE admission IS NOT NULL AND state <> 'left' ORDER BY name",
+		"FROM dealbox.pc WHERE admission IS NOT NULL AND state = 'here' ORDER BY name",
 		0, NULL);
 	if (err == -EKEYREJECTED)
 		error_fill(error, 0,

@@ -110,6 +110,14 @@ static int sealed_set_row(const char *const *columns, size_t count, void *contex
 	return pool_hex(columns[1], sealed->bytes, sealed->size) ? 1 : -EBADMSG;
 }
 
+static int lost_row(const char *const *columns, size_t count, void *context)
+{
+	(void)columns;
+	(void)count;
+	(void)context;
+	return -ENOENT;
+}
+
 int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,
 		 struct dealbox_error *error)
@@ -122,6 +130,14 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 	snprintf(number, sizeof(number), "%" PRIu32, job);
 	values[0] = number;
 	*set = NULL;
+	err = pool_run(pool, error, lost_row, NULL,
+		       "SELECT id FROM dealbox.pc WHERE state = 'lost'", 0, NULL);
+	if (err == -ENOENT)
+		return error_set(error, err, 0,
+				 "let it report and leave; it may join under another name",
+				 "this PC was declared lost, and gets no set");
+	if (err)
+		return err;
 	err = pool_run(pool, error, sealed_set_row, &sealed,
 		       "SELECT j.session, encode(s.sealed, 'hex') FROM dealbox.sealed_set s "
 		       "JOIN dealbox.job j ON j.id = s.job WHERE s.job = $1", 1, values);

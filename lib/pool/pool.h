@@ -110,7 +110,7 @@ int pool_get_pc_key(struct pool *pool, const char *name, uint8_t public_key[POOL
 
 /*
  * Gives a PC the key of the event, which makes it able to deal. -ENOTUNIQ: it has another public
- * key by now.
+ * key by now; -EINVAL: nothing can be sealed for that key; -ENOENT: the PC is lost, or not there.
  */
 int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
 	       const uint8_t public_key[POOL_KEY], struct dealbox_error *error);
@@ -156,7 +156,8 @@ int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 		 struct dealbox_error *error);
 
 /*
- * Gets the set of a job; free it. -ENOENT: this PC has none of it; -EBADMSG: see pool_open_set().
+ * Gets the set of a job; free it. -ENOENT: this PC has none of it, or is lost; -EBADMSG: see
+ * pool_open_set().
  */
 int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,

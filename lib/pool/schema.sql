@@ -134,6 +134,16 @@ CREATE FUNCTION me() RETURNS integer LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = dealbox, pg_temp AS
 'SELECT id FROM pc WHERE login = session_user AND state <> ''left''';
 
+-- The PC that asks, if nobody has declared it lost: a PC that is stolen gets no sets.
+CREATE FUNCTION me_here() RETURNS integer LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = dealbox, pg_temp AS
+'SELECT id FROM pc WHERE login = session_user AND state = ''here''';
+
+-- Also of a lost PC, which still reports.
+CREATE FUNCTION has_set(of_job integer) RETURNS boolean LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = dealbox, pg_temp AS
+'SELECT EXISTS (SELECT FROM sealed_set s WHERE s.job = of_job AND s.pc = me())';
+
 -- Finds the PC that asks, and locks its row: requests of one PC run one after the other.
 CREATE FUNCTION enter(my_token uuid) RETURNS pc LANGUAGE plpgsql
 SET search_path = dealbox, pg_temp AS $$
@@ -207,6 +217,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	mine pc := enter_numbered(my_token, my_ask, my_nonce);
 	the_lease interval := (SELECT e.lease FROM event e);
+	most constant integer := 1000;	-- of one request: no PC takes the whole event at once
 	of_job integer;
 	got integer;
 BEGIN
@@ -217,6 +228,7 @@ BEGIN
 	IF mine.state = 'left' THEN
 		RAISE EXCEPTION 'this PC has left the event' USING ERRCODE = 'DB001';
 	END IF;
+	want := least(want, most);
 	IF mine.asked < my_ask THEN
 		FOR of_job IN
 			SELECT j.id FROM job j JOIN sealed_set s ON s.job = j.id AND s.pc = mine.id
@@ -406,6 +418,10 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	that pc := pc_named(of_name);
 BEGIN
+	IF that.state = 'lost' THEN
+		RAISE EXCEPTION 'PC % was declared lost', of_name USING ERRCODE = 'DB007',
+			HINT = 'let it leave, and join under another name';
+	END IF;
 	IF that.public_key <> of_key THEN
 		RAISE EXCEPTION 'PC % has another key now', of_name USING ERRCODE = 'DB004',
 			HINT = 'compare its key again';
@@ -418,6 +434,10 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	that pc := pc_named(of_name);
 BEGIN
+	IF that.state = 'lost' THEN
+		RAISE EXCEPTION 'PC % was declared lost meanwhile', of_name USING ERRCODE = 'DB007',
+			HINT = 'run it again';
+	END IF;
 	INSERT INTO sealed_set (job, pc, sealed) VALUES (of_job, that.id, of_sealed)
 		ON CONFLICT (job, pc) DO UPDATE SET sealed = of_sealed;
 END $$;
@@ -469,7 +489,7 @@ CREATE VIEW surplus AS SELECT r.job, j.session, r.number, r.copy, p.name AS pc, 
 	WHERE r.standing = 'surplus';
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, join_event, take, give_back, report, withdraw, back, leave TO dealbox_pc;
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, withdraw, back, leave TO dealbox_pc;
 GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, lose TO dealbox_director;
 -- views run functions as whoever reads them
 GRANT EXECUTE ON FUNCTION clock TO dealbox_pc, dealbox_director;
@@ -488,9 +508,8 @@ GRANT SELECT (id, name, state, asked, until, public_key, sealed_key) ON pc TO de
 GRANT SELECT ON sealed_set, record, copy TO dealbox_pc;
 GRANT SELECT ON job TO dealbox_pc;
 CREATE POLICY own ON pc FOR SELECT TO dealbox_pc USING (id = me());
-CREATE POLICY own ON sealed_set FOR SELECT TO dealbox_pc USING (pc = me());
-CREATE POLICY own ON job FOR SELECT TO dealbox_pc
-	USING (EXISTS (SELECT FROM sealed_set s WHERE s.job = id AND s.pc = me()));
+CREATE POLICY own ON sealed_set FOR SELECT TO dealbox_pc USING (pc = me_here());
+CREATE POLICY own ON job FOR SELECT TO dealbox_pc USING (has_set(id));
 CREATE POLICY own ON record FOR SELECT TO dealbox_pc USING (pc = me());
 CREATE POLICY own ON copy FOR SELECT TO dealbox_pc USING (pc = me());
 GRANT SELECT (id, name, login, state, lost_by, lost_at, until, seen, public_key, admission) ON pc TO dealbox_director;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """dealbox event: an event in PostgreSQL, and what each role may do there."""
 
+import hashlib
 import json
 import os
 import re
@@ -327,6 +328,49 @@ def a_job_is_added_once(box):
     add(box, name).expect(1, "the deal of board 1 is in job [0-9]+ of session final already", "event status")
     add(box, name, "final", "--replay").expect(1, "already")
     assert [job_["session"] for job_ in everything(box, name)["jobs"]] == ["final"]
+
+
+@test
+def a_key_that_everybody_could_open_is_not_admitted(box):
+    """A point of low order: its set could not be sealed, and no job could ever be added."""
+    name = event(box)
+    admit(box, name, "b")
+    token = str(uuid.uuid4())
+    SERVER.sql(name, "SELECT dealbox.join_event('A', decode(repeat('00', 32), 'hex'), '%s')" % token, "a")
+    zeros = hashlib.blake2b(bytes(32), digest_size=16).hexdigest()[:20]
+    zeros = "-".join(zeros[at:at + 4] for at in range(0, 20, 4))
+    box.dealbox("event", "admit", "A", zeros, "-k", "key", "-d", SERVER.address(name, "director")).expect(
+        2, "A shows a key for which nothing can be sealed")
+    assert SERVER.sql(name, "SELECT admission IS NULL FROM dealbox.pc WHERE name = 'A'") == ["t"]
+    add(box, name).expect(0, "1 PCs")
+
+
+@test
+def a_lost_pc_gets_no_set(box):
+    name = event(box, "--rehearsal")
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name).expect(0, "2 PCs")
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'")
+    box.dealbox("event", "lost", "A", "--yes", "-d", SERVER.address(name, "director")).expect(0)
+    add(box, name, "second", "--replay").expect(0, "1 PCs")
+    fetch(box, name, "a", 1).expect(2, "declared lost")
+    assert SERVER.sql(name, "SELECT job FROM dealbox.sealed_set", "a") == []
+    refused("DB007", SERVER.sql, name, "SELECT dealbox.give_set('A', 1, 'x')", "director")
+    refused("DB007", SERVER.sql, name, "SELECT dealbox.give_key('A', 'x', 'x', 'x')", "director")
+    fetch(box, name, "b", 1).expect(0)
+    # what it has dealt is still heard
+    local = dealt(box, "final", "1", 1)
+    send(box, name, "a", local, 1, moved(box, "of-a")).expect(0, "1 boards count")
+
+
+@test
+def no_pc_takes_a_whole_event_at_once(box):
+    name = event(box)
+    token = join(name, "a")
+    one = job(name, 2, 999)
+    SERVER.sql(name, "SELECT dealbox.give_set('A', %d, 'sealed')" % one, "director")
+    assert len(take(name, "a", token, 1, 2000000000)) == 1000
 
 
 @test
