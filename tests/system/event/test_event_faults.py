@@ -46,10 +46,10 @@ def prepare(box, seed):
     for user, role in (*((user, "pc") for user in PCS), ("director", "director")):
         SERVER.sql(name, "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '%s') THEN "
                    "CREATE ROLE %s LOGIN IN ROLE dealbox_%s; END IF; END $$" % (user, user, role))
-    # one job a board: a set has a deal once
+    # one job and session a board: a session has a deal once
     for board in range(BOARDS):
-        SERVER.sql(name, "SELECT dealbox.add_job('s', %d, 0, true, '{%d}', "
-                   "'{00000000-0000-0000-0000-000000000001}')" % (COPIES, board + 1), "director")
+        SERVER.sql(name, "SELECT dealbox.add_job('s%d', %d, 0, true, '{%d}', "
+                   "'{00000000-0000-0000-0000-000000000001}')" % (board, COPIES, board + 1), "director")
     # every PC has every set, as soon as it joins
     SERVER.sql(name, "CREATE FUNCTION dealbox.all_sets() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN "
                "INSERT INTO dealbox.sealed_set SELECT id, new.id, 'x' FROM dealbox.job; RETURN new; END $$; "
