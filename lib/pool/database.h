@@ -31,7 +31,8 @@ struct database {
 	 * Runs one statement with count values ($1, $2 ...) as text, NULL = null; without values,
 	 * it may be several statements. Calls row, which may be NULL, for each row, with the
 	 * columns as text, which are valid during the call. Stops if row returns non-zero, and
-	 * returns that. -ETIMEDOUT: it is unknown whether the statement was run. All other errors
+	 * returns that. -ETIMEDOUT: it is unknown whether the statement was run; -EAGAIN:
+	 * another has locked what it needs, and it was not run. All other errors
 	 * are those of errors[] in libpq.c.
 	 */
 	int (*run)(struct connection *connection, const char *sql, size_t count,

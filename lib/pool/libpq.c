@@ -17,6 +17,7 @@ static const struct {
 	const char *state;
 	int err;
 	const char *next;	/* if the server has no hint */
+	const char *what;	/* before the server's words */
 } errors[] = {
 	{ "DB001", -EPERM },		/* the PC has not joined */
 	{ "DB003", -ESTALE },		/* the server knows less than the PC */
@@ -29,6 +30,11 @@ static const struct {
 	{ "42P06", -EEXIST, "this database has an event; each event needs a database of its own" },
 	{ "3F000", -ENODATA, "`dealbox event init` makes an event in a new database" },
 	{ "42P01", -ENODATA, "`dealbox event init` makes an event in a new database" },
+	{ "55P03", -EAGAIN, "run it again; if it is so again, the owner of the database finds the "
+	  "other in pg_stat_activity, and ends it",
+	  "something else has locked the event's database: " },
+	{ "25006", -EROFS, "give the address of the server that the replica copies",
+	  "this server is only a replica: " },
 	{ "23", -EINVAL },
 	{ "22", -EINVAL },
 	{ "08", -ETIMEDOUT },
@@ -65,6 +71,16 @@ static const struct {
 	{ "keepalives_interval", "5" },
 	{ "keepalives_count", "3" },
 	{ "tcp_user_timeout", "25000" },
+	/* a replica knows less, and takes no report */
+	{ "target_session_attrs", "read-write" },
+	/*
+	 * The server, too, ends what hangs. Else a program that was stopped in a transaction would
+	 * block all PCs, and one whose cable is out would go on doing so.
+	 */
+	{ "options", "-c lock_timeout=10s -c idle_in_transaction_session_timeout=1min "
+		     "-c client_connection_check_interval=5s -c tcp_keepalives_idle=10 "
+		     "-c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 "
+		     "-c tcp_user_timeout=25s" },
 };
 
 #define FIXED	(sizeof(fixed) / sizeof(fixed[0]))
@@ -195,7 +211,7 @@ static int refused(struct connection *connection, const PGresult *result,
 	for (n = 0; state && n < sizeof(errors) / sizeof(errors[0]); n++)
 		if (!strncmp(state, errors[n].state, strlen(errors[n].state)))
 			return error_set(error, errors[n].err, 0, next ? next : errors[n].next,
-					 "%s", line);
+					 "%s%s", errors[n].what ? errors[n].what : "", line);
 	return error_set(error, -EIO, 0, next, "the event's database refuses: %s", line);
 }
 

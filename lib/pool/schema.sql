@@ -352,8 +352,13 @@ END $$;
 CREATE FUNCTION leave(my_token uuid, my_ask bigint, my_nonce uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
-	mine pc := enter_numbered(my_token, my_ask, my_nonce);
+	mine pc := enter(my_token);
 BEGIN
+	-- the answer was lost, and the PC may have forgotten the number that it asked with
+	IF mine.state = 'left' THEN
+		RETURN;
+	END IF;
+	mine := enter_numbered(my_token, my_ask, my_nonce);
 	UPDATE copy SET pc = NULL, ask = NULL WHERE pc = mine.id;
 	UPDATE pc SET state = 'left', until = clock() WHERE id = mine.id;
 END $$;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A PostgreSQL server of the test's own: in a folder, on a Unix socket in it, for this user alone."""
 
+import contextlib
 import glob
 import os
 import select
@@ -65,6 +66,16 @@ class Server:
 
     def address(self, database, user="owner"):
         return "host=%s dbname=%s user=%s" % (self.folder, database, user)
+
+    @contextlib.contextmanager
+    def session(self, database, text, user="owner"):
+        """psql that has got this text, and keeps its transaction open until the end."""
+        with subprocess.Popen(["psql", "-X", "-A", "-t", "-q", "-h", self.folder, "-U", user, database],
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdin.write(text + "\n")
+            process.stdin.flush()
+            yield process
+            process.stdin.close()
 
     def sql(self, database, text, user="owner"):
         """Returns the rows as texts, columns separated by "|"; or the error, with SQLSTATE, as an exception."""

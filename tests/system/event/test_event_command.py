@@ -374,6 +374,42 @@ def no_pc_takes_a_whole_event_at_once(box):
 
 
 @test
+def who_waits_for_another_says_so(box):
+    """A transaction that somebody has forgotten would else block every PC, without a word."""
+    name = event(box)
+    admit(box, name, "a")
+    with SERVER.session(name, "BEGIN; SELECT FROM dealbox.pc FOR UPDATE; \\echo locked") as other:
+        assert other.stdout.readline() == "locked\n"
+        box.dealbox("event", "lost", "A", "--yes", "-d", SERVER.address(name, "director")).expect(
+            3, "something else has locked the event's database", "pg_stat_activity")
+    box.dealbox("event", "lost", "A", "--yes", "-d", SERVER.address(name, "director")).expect(1, "may still deal")
+
+
+@test
+def a_replica_is_not_asked(box):
+    name = event(box)
+    SERVER.sql(name, "CREATE OR REPLACE FUNCTION dealbox.lose(of_name text) RETURNS integer LANGUAGE plpgsql AS "
+               "$$ BEGIN RAISE 'cannot execute UPDATE' USING ERRCODE = '25006'; END $$")
+    box.dealbox("event", "lost", "A", "--yes", "-d", SERVER.address(name, "director")).expect(3, "only a replica", "address")
+    SERVER.sql(name, "ALTER DATABASE %s SET default_transaction_read_only = on" % name)
+    box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(3, "no connection.*read-only")
+
+
+@test
+def an_answer_to_leaving_may_be_lost(box):
+    name = event(box)
+    admit(box, name, "a")
+    with Cut(SERVER, b"dealbox.leave") as cut:
+        box.dealbox("event", "leave", "--yes", "-f", "a", "-d", cut.address(name, "a")).expect(3, "was lost")
+    assert os.path.exists("a/identity")
+    # as another user: that is no proof
+    box.dealbox("event", "leave", "--yes", "-f", "a", "-d", SERVER.address(name, "b")).expect(2, "has not joined")
+    assert os.path.exists("a/identity")
+    box.dealbox("event", "leave", "--yes", "-f", "a", "-d", SERVER.address(name, "a")).expect(0, "A has left")
+    assert not os.path.exists("a/identity")
+
+
+@test
 def a_pc_leaves(box):
     name = event(box)
     admit(box, name, "a")

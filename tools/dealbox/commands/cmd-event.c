@@ -38,6 +38,8 @@ static enum status refused(int err, const struct dealbox_error *error)
 	} outcomes[] = {
 		{ -ETIMEDOUT, STATUS_MACHINE },
 		{ -EIO, STATUS_MACHINE },
+		{ -EAGAIN, STATUS_MACHINE },
+		{ -EROFS, STATUS_MACHINE },
 		{ -EBUSY, STATUS_NO },
 		{ -EEXIST, STATUS_NO },
 		{ -ENOKEY, STATUS_NO },
