@@ -379,6 +379,111 @@ static void there_is_a_limit(void **state)
 	free(list);
 }
 
+/* Choose of insertions that were begun in these months. Returns how many, and their ids. */
+static size_t chosen(const char *months, uint64_t ids[64])
+{
+	struct statistics_insertion list[64] = { 0 };
+	size_t count = strlen(months), n, kept;
+
+	for (n = 0; n < count; n++)
+		list[n] = (struct statistics_insertion){
+			.id = n + 1, .begun = (months[n] & ~0x20) == 'A' ? -1 : ((months[n] | 0x20) - 'a') * MONTH + DAY,
+			.judged = months[n] >= 'a', .set = 1, .board = 1 };
+	kept = statistics_choose(list, count);
+	for (n = 0; n < kept; n++)
+		ids[n] = list[n].id;
+	return kept;
+}
+
+/* Each letter is the month of a board; a small one has its verdict. 'a' has a clock that was never set. */
+static void a_month_is_shown_as_a_whole(void **state)
+{
+	uint64_t ids[64];
+
+	(void)state;
+	assert_int_equal(chosen("", ids), 0);
+	assert_int_equal(chosen("a", ids), 0);
+	assert_int_equal(chosen("ab", ids), 1);
+	assert_int_equal(chosen("aab", ids), 2);
+	assert_int_equal(chosen("abbc", ids), 3);
+	assert_int_equal(chosen("Aab", ids), 0);
+	assert_int_equal(chosen("aAb", ids), 0);
+	assert_int_equal(chosen("abBbc", ids), 1);
+	assert_int_equal(chosen("abbC", ids), 3);
+	/* the newest twelve */
+	assert_int_equal(chosen("abcdefghijklm", ids), 12);
+	assert_int_equal(ids[0], 1);
+	assert_int_equal(chosen("aabcdefghijklmn", ids), 12);
+	assert_int_equal(ids[0], 3);
+}
+
+/* By month, set, board and id, from whatever order. */
+static void copies_of_a_deal_stand_together(void **state)
+{
+	static const uint8_t in[][3] = { { 2, 2, 1 }, { 1, 2, 0 }, { 2, 1, 2 }, { 1, 1, 1 }, { 2, 2, 0 }, { 1, 1, 0 }, { 1, 2, 1 },
+					 { 2, 1, 0 }, { 1, 2, 0 }, { 1, 1, 0 }, { 2, 2, 1 }, { 2, 1, 2 } };
+	enum { COUNT = sizeof(in) / sizeof(in[0]) };
+	struct statistics_insertion list[2 * COUNT + 1] = { 0 };
+	size_t n, kept;
+
+	(void)state;
+	for (n = 0; n < 2 * COUNT; n++)
+		list[n] = (struct statistics_insertion){
+			.id = 2 * COUNT - n, .begun = n < COUNT ? 0 : MONTH, .judged = true,
+			.set = in[n % COUNT][0], .board = in[n % COUNT][1] };
+	list[n] = (struct statistics_insertion){ .id = 99, .begun = 2 * MONTH };
+	kept = statistics_choose(list, 2 * COUNT + 1);
+	assert_int_equal(kept, 2 * COUNT);
+	for (n = 1; n < kept; n++) {
+		const struct statistics_insertion *a = &list[n - 1], *b = &list[n];
+
+		assert_true(a->month < b->month ||
+			    (a->month == b->month && (a->set < b->set ||
+			     (a->set == b->set && (a->board < b->board || (a->board == b->board && a->id < b->id))))));
+	}
+}
+
+/* Readings at the limits of card, quality, position and pocket. */
+static unsigned int failed_of(struct dealbox_event event, struct statistics_month *month)
+{
+	struct statistics_insertion insertion = { .set = 1, .by_card = true };
+	const struct dealbox_event events[] = {
+		event, { .type = DEALBOX_EV_CARD_ROUTED, .position = event.position, .card = 51, .pocket = event.pocket } };
+
+	*month = (struct statistics_month){ 0 };
+	statistics_add(month, &insertion, events, 2);
+	statistics_end(month);
+	return month->failed;
+}
+
+static void readings_have_limits(void **state)
+{
+	struct dealbox_event read = { .type = DEALBOX_EV_CARD_READ, .position = 63, .card = 51, .pocket = 7 };
+	struct statistics_month month;
+
+	(void)state;
+	assert_int_equal(failed_of(read, &month), 0);
+	assert_int_equal(month.gates[7].routed, 1);
+	assert_int_equal(month.boards, 1);
+	assert_int_equal(month.deals, 1);
+	read.pocket = DEALBOX_MAX_POCKETS;
+	assert_int_equal(failed_of(read, &month), 0);
+	assert_int_equal(month.late, 0);
+	read.quality = 1;
+	assert_int_equal(failed_of(read, &month), 1);
+	assert_int_equal(month.card_failed[51], 1);
+	assert_int_equal(month.card_deals[51], 1);
+	assert_int_equal(month.card_deals[0], 0);
+	read.quality = 0;
+	read.card = 52;
+	assert_int_equal(failed_of(read, &month), 1);
+	read.type = DEALBOX_EV_REPEATED_CARD;
+	read.card = 51;
+	assert_int_equal(failed_of(read, &month), 1);
+	read.position = 64;
+	assert_int_equal(failed_of(read, &month), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -390,6 +495,9 @@ int main(void)
 		cmocka_unit_test(gates_are_counted),
 		cmocka_unit_test(readings_are_counted_for_the_card_that_it_was),
 		cmocka_unit_test(there_is_a_limit),
+		cmocka_unit_test(a_month_is_shown_as_a_whole),
+		cmocka_unit_test(copies_of_a_deal_stand_together),
+		cmocka_unit_test(readings_have_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
