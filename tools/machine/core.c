@@ -463,6 +463,13 @@ static void read_card(struct core *core)
 	core->orders->read(core->context);
 }
 
+void core_feeds_in(struct core *core, uint32_t after)
+{
+	/* a PAUSE or an ABORT that waits cannot wait longer */
+	if (core->phase == CORE_READING && !core->pausing && !core->aborting)
+		arm(core, after + core->feed_timeout * 1000);
+}
+
 /* Go on with the next card, or end. */
 static void proceed(struct core *core)
 {

@@ -258,6 +258,8 @@ void core_key(struct core *core, uint8_t key, bool pressed);
 
 /* The card at the reader has been read: the answer to orders->read(). */
 void core_card(struct core *core, const struct core_reading *reading);
+/* The order to read: its card is fed in so many µs, when its time limit begins. At most 1 s. */
+void core_feeds_in(struct core *core, uint32_t after);
 /* The gate is where it was ordered. */
 void core_gate_set(struct core *core);
 /* A card fell into a pocket; without exit sensors: it must have fallen by now, CORE_NONE. */

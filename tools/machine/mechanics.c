@@ -28,14 +28,27 @@
 #define MS		1000000ull	/* ns */
 #define NEVER		UINT64_MAX
 #define BEAT		(10 * MS)
+#define BEATS		4		/* until the watchdog circuit has surely given power again */
 #define BLINK		(250 * MS)
 #define EVENTS		64		/* edges that are read at once */
+#define HANG		(40 * MS)	/* without a change of the heartbeat: see mechanics.h */
+#define PURGE		(1000 * MS)	/* of the release; for a card that falls, the core waits as long */
+#define CALM		(100 * MS)	/* the last card may still pass an exit sensor, or the reader */
 #define READER_EVENTS	1024		/* kept by the kernel; its limit for one line */
 #define TAIL		2		/* edges of a card that leaves the reader */
 #define PRIORITY	40		/* below the kernel's threads for interrupts, which have 50 */
 #define STACK		65536
 
-enum doing { DOING_NOTHING, DOING_TELL, DOING_FEED, DOING_GATE, DOING_FALL };
+enum doing { DOING_NOTHING, DOING_READ, DOING_PURGE, DOING_FEED, DOING_GATE, DOING_FALL };
+
+/*
+ * What is between the card sensor and the exits. A card that stayed there would fall in the place of the
+ * first one of the next deal, and each further card in the place of the one behind it.
+ */
+enum path { PATH_EMPTY, PATH_DOUBT, PATH_CARD };
+
+/* Codes of core_jam() */
+enum jam { JAM_NONE, JAM_READER = 2, JAM_GATE };
 
 struct mechanics {
 	struct wiring wiring;
@@ -52,17 +65,25 @@ struct mechanics {
 	void *store_context;
 
 	enum doing doing;
-	uint64_t due;			/* end of DOING_GATE; of DOING_FALL without exits */
+	uint64_t due;			/* end of DOING_GATE, DOING_PURGE; of DOING_FALL without exits */
+	uint64_t fall_end;		/* a halt after that is no longer in mid-fall */
+	enum path path;
+	enum jam jam;			/* as told */
+	enum wiring_line blocked;	/* the input that keeps cards from being fed, WIRING_LINES */
+	bool fresh;			/* nothing was fed since the last halt */
+	bool locked;			/* as ordered */
 	struct reader reader;
 	bool kept;			/* reading is that of the card at the card sensor */
 	struct core_reading reading;
 	unsigned int passed;		/* edges that the reader saw while no card was fed */
+	uint64_t passed_at;		/* the last of them */
 	bool interrupted;		/* a code has passed in part: the next card is not to be read */
 	bool halted;
 	bool left;			/* the card that falls has left the card sensor */
 	uint8_t landed;			/* its pocket, CORE_NONE */
 
-	uint64_t beat_at, blink_at, blink_until;
+	uint64_t beat_at, beaten;	/* the next heartbeat, the last one */
+	uint64_t blink_at, blink_until;
 };
 
 static uint64_t now_ns(void)
@@ -126,9 +147,9 @@ static void arm(struct mechanics *m)
 
 	for (enum wiring_line line = 0; line < WIRING_INPUTS; line++)
 		next = sooner(next, m->off_at[line]);
-	if (m->doing == DOING_GATE || m->doing == DOING_FALL)
+	if (m->doing != DOING_NOTHING && m->doing != DOING_FEED)
 		next = sooner(next, m->due);
-	if (m->doing == DOING_TELL || m->halted)
+	if (m->halted)
 		next = 1;
 	when.it_value.tv_sec = (time_t)(next / (1000 * MS));
 	when.it_value.tv_nsec = (long)(next % (1000 * MS));
@@ -137,28 +158,46 @@ static void arm(struct mechanics *m)
 
 /* -- orders of the core -- */
 
+static bool has_exits(const struct mechanics *m)
+{
+	return wiring_has(&m->wiring, WIRING_EXIT);
+}
+
 /* Begin to feed. What the reader cannot have seen from its beginning is not to be read. */
 static void feed(struct mechanics *m)
 {
+	const bool passes = m->passed > TAIL && now_ns() - m->passed_at < CALM;
+
 	m->doing = DOING_FEED;
-	m->kept = false;
+	m->fresh = m->kept = false;
+	m->passed = 0;
 	reader_start(&m->reader, m->wiring.lines[WIRING_READER].reversed);
-	if (m->interrupted || m->passed > TAIL ||
+	if (m->interrupted || passes ||
 	    gpiod_line_request_get_value(m->requests[WIRING_READER], m->offsets[WIRING_READER]) !=
 	    GPIOD_LINE_VALUE_INACTIVE)
 		reader_lost(&m->reader);
 	switch_line(m, WIRING_FEED, true);
 }
 
+/* Keep the board locked while cards move: its guard time begins again with each of them. */
+static void keep_locked(struct mechanics *m)
+{
+	if (!m->locked)
+		return;
+	switch_line(m, WIRING_LOCK, true);
+	if (m->level[WIRING_LOCK])
+		m->off_at[WIRING_LOCK] = now_ns() + m->wiring.lines[WIRING_LOCK].most_ms * MS;
+}
+
+/* What may have to be told before the card is fed, is told in begin_to_read(). */
 static void read_order(void *context)
 {
 	struct mechanics *m = context;
 
+	keep_locked(m);
 	set_gates(m, 0);
-	if (m->level[WIRING_CARD])
-		m->doing = DOING_TELL;
-	else
-		feed(m);
+	m->doing = DOING_READ;
+	m->due = 1;
 	arm(m);
 }
 
@@ -166,6 +205,7 @@ static void gate_order(void *context, uint8_t pocket)
 {
 	struct mechanics *m = context;
 
+	keep_locked(m);
 	set_gates(m, m->wiring.gates[pocket]);
 	m->doing = DOING_GATE;
 	m->due = now_ns() + m->wiring.settle_ms * MS;
@@ -177,6 +217,8 @@ static void let_go_order(void *context)
 	struct mechanics *m = context;
 
 	m->doing = DOING_FALL;
+	m->path = PATH_CARD;
+	m->fall_end = now_ns() + PURGE - CALM;
 	m->due = NEVER;
 	m->left = false;
 	m->landed = CORE_NONE;
@@ -184,20 +226,32 @@ static void let_go_order(void *context)
 	arm(m);
 }
 
+/* A person may be reaching in, or nothing is known of the lines any more. */
+static bool is_dangerous(const struct mechanics *m)
+{
+	return m->error || m->level[WIRING_COVER] || m->level[WIRING_KEY_STOP];
+}
+
 static void halt_order(void *context)
 {
 	struct mechanics *m = context;
 
 	switch_line(m, WIRING_FEED, false);
-	switch_line(m, WIRING_RELEASE, false);
 	if (m->doing == DOING_FEED && (m->reader.count || m->reader.lost))
 		m->interrupted = true;
-	/* the gates stay as they are for a card that falls, until it has landed or their time is over */
+	/*
+	 * A card that falls shall land: the release stays on for as long as a fall may last, at most for its
+	 * guard time, and the gates stay as they are.
+	 */
+	if (m->doing != DOING_FALL || is_dangerous(m) || now_ns() >= m->fall_end)
+		switch_line(m, WIRING_RELEASE, false);
 	if (m->doing != DOING_FALL) {
 		set_gates(m, 0);
 		m->doing = DOING_NOTHING;
+	} else if (!m->level[WIRING_RELEASE]) {
+		m->due = NEVER;		/* without exits: it does not land */
 	}
-	m->halted = true;
+	m->halted = m->fresh = true;
 	arm(m);
 }
 
@@ -205,7 +259,9 @@ static void lock_order(void *context, bool locked)
 {
 	struct mechanics *m = context;
 
+	m->locked = locked;
 	switch_line(m, WIRING_LOCK, locked);
+	keep_locked(m);
 	arm(m);
 }
 
@@ -254,12 +310,93 @@ static void tell_reading(struct mechanics *m, struct core *core)
 	core_card(core, m->kept ? &m->reading : &none);
 }
 
+static void tell_jam(struct mechanics *m, struct core *core, enum jam jam)
+{
+	if (m->jam == jam)
+		return;
+	m->jam = jam;
+	core_jam(core, (uint8_t)jam);
+}
+
+/* The path is as it was said to be. A jam is told while a card is in it. */
+static void set_path(struct mechanics *m, struct core *core, enum path path)
+{
+	m->path = path;
+	if (m->jam != JAM_READER)
+		tell_jam(m, core, path == PATH_CARD ? JAM_GATE : JAM_NONE);
+}
+
+/*
+ * A person had access. With exit sensors, a purge finds out what that person left; without them nothing
+ * else does, so an opened cover counts more than a board that was taken out.
+ */
+static void person_was_there(struct mechanics *m, struct core *core, bool looked)
+{
+	/* as long as the release is on, the card may land */
+	if (m->path != PATH_CARD || m->level[WIRING_RELEASE])
+		return;
+	if (has_exits(m))
+		set_path(m, core, PATH_DOUBT);
+	else if (looked)
+		set_path(m, core, PATH_EMPTY);
+	else
+		return;
+	if (m->doing == DOING_FALL)
+		m->doing = DOING_NOTHING;
+}
+
+/* Returns the input that forbids to feed, WIRING_LINES. A card may still pass an exit in a deal. */
+static enum wiring_line blocking(const struct mechanics *m)
+{
+	if (m->level[WIRING_DOUBLE])
+		return WIRING_DOUBLE;
+	for (enum wiring_line line = WIRING_EXIT; m->fresh && line < WIRING_LINES; line++)
+		if (m->level[line])
+			return line;
+	return WIRING_LINES;
+}
+
+/* See that nothing is in the way, then purge, feed, or take the card that is there. */
+static void begin_to_read(struct mechanics *m, struct core *core, uint64_t now)
+{
+	const enum wiring_line line = blocking(m);
+	const uint64_t most = m->wiring.lines[WIRING_RELEASE].most_ms * MS;
+
+	if (line >= WIRING_EXIT && line < WIRING_LINES && m->due == 1) {
+		m->due = now + CALM;
+	} else if (line >= WIRING_EXIT && line < WIRING_LINES && m->due > now) {
+		return;
+	} else if (line < WIRING_LINES) {
+		m->doing = DOING_NOTHING;
+		m->blocked = line;
+		core_trouble(core, MECHANICS_BLOCKED + (line - WIRING_INPUTS));
+	} else if (m->level[WIRING_KEY_STOP]) {
+		/* as if it were pressed now: the core pauses when no card comes */
+		m->doing = DOING_NOTHING;
+		core_key(core, WIRING_KEY_STOP - WIRING_KEY_START + 1, true);
+	} else if (m->path != PATH_EMPTY && m->level[WIRING_CARD]) {
+		/* the release would move it, too */
+		m->doing = DOING_NOTHING;
+		tell_jam(m, core, JAM_READER);
+	} else if (m->path != PATH_EMPTY) {
+		m->doing = DOING_PURGE;
+		m->due = now + (most < PURGE ? most : PURGE);
+		core_feeds_in(core, (uint32_t)((m->due - now) / 1000));
+		switch_line(m, WIRING_RELEASE, true);
+	} else if (m->level[WIRING_CARD]) {
+		tell_reading(m, core);
+	} else {
+		feed(m);
+	}
+}
+
 static void card_has_come(struct mechanics *m, struct core *core)
 {
 	struct reading seen;
 
 	if (m->doing != DOING_FEED) {
-		/* by hand */
+		/* by hand, or it has gone back */
+		m->kept = false;
 		core_reader(core, true);
 		return;
 	}
@@ -278,6 +415,8 @@ static void finish_fall(struct mechanics *m, struct core *core)
 	m->doing = DOING_NOTHING;
 	switch_line(m, WIRING_RELEASE, false);
 	set_gates(m, 0);
+	/* a card that the card sensor still sees may be halfway */
+	set_path(m, core, m->left ? PATH_EMPTY : PATH_DOUBT);
 	core_landed(core, m->landed);
 }
 
@@ -285,12 +424,18 @@ static void card_has_left(struct mechanics *m, struct core *core)
 {
 	m->kept = false;
 	core_reader(core, false);
-	if (m->doing != DOING_FALL)
+	if (m->jam == JAM_READER)
+		tell_jam(m, core, m->path == PATH_CARD ? JAM_GATE : JAM_NONE);
+	if (m->doing != DOING_FALL) {
+		/* into a hand, or into the path */
+		if (m->path == PATH_EMPTY && has_exits(m))
+			m->path = PATH_DOUBT;
 		return;
+	}
 	m->left = true;
 	if (m->landed != CORE_NONE)
 		finish_fall(m, core);
-	else if (!wiring_has(&m->wiring, WIRING_EXIT))
+	else if (!has_exits(m) && m->level[WIRING_RELEASE])
 		m->due = now_ns() + m->wiring.fall_ms * MS;
 }
 
@@ -305,6 +450,8 @@ static void card_falls(struct mechanics *m, struct core *core, uint8_t pocket)
 	/* One more than was let go. The first is counted first. */
 	if (m->doing == DOING_FALL)
 		finish_fall(m, core);
+	/* where one was, there may be more: the next deal is purged too */
+	set_path(m, core, PATH_DOUBT);
 	core_landed(core, pocket);
 }
 
@@ -313,6 +460,10 @@ static void input(struct mechanics *m, struct core *core, enum wiring_line line,
 	const bool same = m->level[line] == active;
 
 	m->level[line] = active;
+	if (line == m->blocked && !active) {
+		m->blocked = WIRING_LINES;
+		core_trouble(core, 0);
+	}
 	if (line >= WIRING_EXIT) {
 		if (active)
 			card_falls(m, core, (uint8_t)(line - WIRING_EXIT));
@@ -332,9 +483,15 @@ static void input(struct mechanics *m, struct core *core, enum wiring_line line,
 		break;
 	case WIRING_BOARD:
 		core_board(core, active, 0);
+		if (!active)
+			person_was_there(m, core, !wiring_has(&m->wiring, WIRING_COVER));
 		break;
 	case WIRING_COVER:
+		if (active)
+			switch_line(m, WIRING_RELEASE, false);
 		core_cover(core, active);
+		if (!active)
+			person_was_there(m, core, true);
 		break;
 	case WIRING_DOUBLE:
 		if (active)
@@ -371,11 +528,13 @@ static void edge(struct mechanics *m, struct core *core, enum wiring_line line,
 		input(m, core, line, active);
 		return;
 	}
-	if (m->doing == DOING_FEED)
+	if (m->doing == DOING_FEED) {
 		/* about a µs; the product of time and speed is what counts */
 		reader_edge(&m->reader, (uint32_t)(gpiod_edge_event_get_timestamp_ns(event) >> 10), active);
-	else if (m->passed <= TAIL)
-		m->passed++;
+	} else {
+		m->passed += m->passed <= TAIL;
+		m->passed_at = now_ns();
+	}
 }
 
 static void read_edges(struct mechanics *m, struct core *core, enum wiring_line line)
@@ -413,23 +572,51 @@ static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
 	for (enum wiring_line line = 0; line < WIRING_INPUTS; line++)
 		if (m->off_at[line] <= now)
 			switch_line(m, line, false);
+	if (m->path == PATH_CARD && has_exits(m) && !m->level[WIRING_BOARD])
+		person_was_there(m, core, false);
 	blink(m, now);
 	if (m->doing == DOING_GATE && m->due <= now) {
 		m->doing = DOING_NOTHING;
 		core_gate_set(core);
 	} else if (m->doing == DOING_FALL && m->due <= now) {
 		finish_fall(m, core);
-	} else if (m->doing == DOING_TELL) {
-		tell_reading(m, core);
+	} else if (m->doing == DOING_PURGE && m->due <= now) {
+		switch_line(m, WIRING_RELEASE, false);
+		set_path(m, core, m->level[WIRING_CARD] ? PATH_DOUBT : PATH_EMPTY);
+		begin_to_read(m, core, now);
+	} else if (m->doing == DOING_READ) {
+		begin_to_read(m, core, now);
 	}
 	if (m->halted) {
 		/* a card that was let go, and did not go */
 		m->halted = false;
 		core_reader(core, m->level[WIRING_CARD]);
+		set_path(m, core, m->path);
 	}
 	if (m->beat_at <= now) {
 		switch_line(m, WIRING_HEARTBEAT, !m->level[WIRING_HEARTBEAT]);
 		m->beat_at = now + BEAT;
+		m->beaten = now;
+	}
+}
+
+/*
+ * The watchdog circuit may have taken the power of motors and gates. It gives it back after some beats.
+ * Called before the edges are read, which may tell that a card has fallen: nobody knows through what.
+ */
+static void after_hang(struct mechanics *m, struct core *core, uint64_t now)
+{
+	if (!wiring_has(&m->wiring, WIRING_HEARTBEAT) || !m->beaten || now - m->beaten <= HANG)
+		return;
+	if (m->doing == DOING_GATE) {
+		m->due = now + BEATS * BEAT + m->wiring.settle_ms * MS;
+	} else if (m->doing == DOING_PURGE) {
+		switch_line(m, WIRING_RELEASE, false);
+		m->doing = DOING_READ;
+		m->due = 1;
+	} else if (m->doing == DOING_FALL) {
+		core_trouble(core, MECHANICS_HUNG);
+		core_trouble(core, 0);
 	}
 }
 
@@ -450,6 +637,7 @@ int mechanics_handle(struct mechanics *m, struct core *core)
 	/* The timer counts until it is read. It was set again for a moment that may not have come. */
 	if (read(m->timer, &times, sizeof(times)) < 0 && errno != EAGAIN)
 		lose(m);
+	after_hang(m, core, now_ns());
 	count = epoll_wait(m->epoll, ready, WIRING_LINES, 0);
 	/* The code of a card has passed before the card sensor sees the card. */
 	read_edges(m, core, WIRING_READER);
@@ -542,6 +730,11 @@ struct mechanics *mechanics_open(const struct wiring *wiring, char *error, size_
 	}
 	m->wiring = *wiring;
 	m->blink_at = NEVER;
+	m->blocked = WIRING_LINES;
+	m->fresh = true;
+	/* nobody knows how the last program ended; without exit sensors, a person has to look */
+	m->path = has_exits(m) ? PATH_DOUBT : PATH_CARD;
+	m->halted = true;
 	for (unsigned int n = 0; n < WIRING_LINES; n++)
 		m->off_at[n] = NEVER;
 	m->epoll = epoll_create1(EPOLL_CLOEXEC);

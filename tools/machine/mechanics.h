@@ -28,6 +28,9 @@
 enum mechanics_trouble {
 	MECHANICS_LOST_EDGES = CORE_HARDWARE_MAKER + 1,	/* of a sensor that is not the reader */
 	MECHANICS_LOST_LINES,				/* a chip is gone, or refuses */
+	MECHANICS_HUNG,					/* for more than 40 ms, while a card fell */
+	/* plus n: an input is active that must not be while a card is fed. n as in wiring.h, 0 = reader */
+	MECHANICS_BLOCKED = CORE_HARDWARE_MAKER + 0x10,
 };
 
 struct mechanics;
