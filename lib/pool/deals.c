@@ -74,17 +74,18 @@ void pool_keys(uint8_t public_key[POOL_KEY], uint8_t secret_key[POOL_KEY])
 	crypto_box_keypair(public_key, secret_key);
 }
 
-/* Authenticates a text, with its length, and bytes. */
-static void authenticate(const uint8_t key[POOL_KEY], enum use use, const char *text,
-			 const uint8_t *bytes, size_t size, uint8_t mac[POOL_KEY])
+/* Authenticates a number, a text, with its length, and bytes. */
+static void authenticate(const uint8_t key[POOL_KEY], enum use use, uint32_t number,
+			 const char *text, const uint8_t *bytes, size_t size, uint8_t mac[POOL_KEY])
 {
 	crypto_generichash_state state;
-	uint8_t derived[POOL_KEY], length[8];
+	uint8_t derived[POOL_KEY], head[16];
 
 	derive(key, use, derived);
-	put_number(length, strlen(text), sizeof(length));
+	put_number(head, number, 8);
+	put_number(head + 8, strlen(text), 8);
 	crypto_generichash_init(&state, derived, sizeof(derived), POOL_KEY);
-	crypto_generichash_update(&state, length, sizeof(length));
+	crypto_generichash_update(&state, head, sizeof(head));
 	crypto_generichash_update(&state, (const uint8_t *)text, strlen(text));
 	crypto_generichash_update(&state, bytes, size);
 	crypto_generichash_final(&state, mac, POOL_KEY);
@@ -95,7 +96,7 @@ static void authenticate(const uint8_t key[POOL_KEY], enum use use, const char *
 void pool_admission(const uint8_t key[POOL_KEY], const char *name,
 		    const uint8_t public_key[POOL_KEY], uint8_t admission[POOL_KEY])
 {
-	authenticate(key, USE_ADMISSION, name, public_key, POOL_KEY, admission);
+	authenticate(key, USE_ADMISSION, 0, name, public_key, POOL_KEY, admission);
 }
 
 int pool_seal_key(const uint8_t public_key[POOL_KEY], const uint8_t key[POOL_KEY],
@@ -115,16 +116,16 @@ int pool_open_key(const uint8_t public_key[POOL_KEY], const uint8_t secret_key[P
 /* ---- sets ----------------------------------------------------------------- */
 
 /*
- * A set in the clear: what authenticates the rest for the session; the name of its pack; and for
- * each board its number and hands. Numbers are little-endian.
+ * A set in the clear: what authenticates the rest for job and session; the name of its pack; and
+ * for each board its number and hands. Numbers are little-endian.
  */
 #define PACK	16
 #define BOARD	(4 + 8 * DEALBOX_HANDS)
 #define HEAD	(POOL_KEY + PACK)
 
 int pool_seal_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
-		  const char *session, const struct dealbox_set *set, uint8_t **sealed,
-		  size_t *size)
+		  uint32_t job, const char *session, const struct dealbox_set *set,
+		  uint8_t **sealed, size_t *size)
 {
 	size_t count = dealbox_set_count(set), length = HEAD + count * BOARD;
 	uint8_t *clear = calloc(1, length), *at = clear + HEAD;
@@ -149,7 +150,8 @@ int pool_seal_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY
 	}
 	sodium_memzero(&board, sizeof(board));
 	if (!err) {
-		authenticate(key, USE_SET, session, clear + POOL_KEY, length - POOL_KEY, clear);
+		authenticate(key, USE_SET, job, session, clear + POOL_KEY, length - POOL_KEY,
+			     clear);
 		if (crypto_box_seal(*sealed, clear, length, public_key))
 			err = -EINVAL;
 	}
@@ -180,8 +182,8 @@ static int boards_add(const uint8_t *at, size_t count, struct dealbox_set *set)
 }
 
 int pool_open_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
-		  const uint8_t secret_key[POOL_KEY], const char *session, const uint8_t *sealed,
-		  size_t size, struct dealbox_set **set)
+		  const uint8_t secret_key[POOL_KEY], uint32_t job, const char *session,
+		  const uint8_t *sealed, size_t size, struct dealbox_set **set)
 {
 	const struct dealbox_pack *pack = NULL;
 	uint8_t *clear, mac[POOL_KEY];
@@ -196,7 +198,7 @@ int pool_open_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY
 	if (!clear)
 		return -ENOMEM;
 	if (!crypto_box_seal_open(clear, sealed, size, public_key, secret_key)) {
-		authenticate(key, USE_SET, session, clear + POOL_KEY, length - POOL_KEY, mac);
+		authenticate(key, USE_SET, job, session, clear + POOL_KEY, length - POOL_KEY, mac);
 		if (!sodium_memcmp(mac, clear, POOL_KEY) && memchr(clear + POOL_KEY, 0, PACK))
 			pack = dealbox_pack_find((const char *)clear + POOL_KEY);
 	}

@@ -45,19 +45,19 @@ int pool_open_key(const uint8_t public_key[POOL_KEY], const uint8_t secret_key[P
 		  const uint8_t sealed[POOL_SEALED_KEY], uint8_t key[POOL_KEY]);
 
 /*
- * Seals the set of a session for a PC: *sealed is *size bytes; free it. -ENOMEM; -EINVAL: a board
+ * Seals the set of a job for a PC: *sealed is *size bytes; free it. -ENOMEM; -EINVAL: a board
  * has no number.
  */
 int pool_seal_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
-		  const char *session, const struct dealbox_set *set, uint8_t **sealed,
-		  size_t *size);
+		  uint32_t job, const char *session, const struct dealbox_set *set,
+		  uint8_t **sealed, size_t *size);
 
 /*
- * Opens it; free the set with dealbox_set_free(). -EBADMSG: it is not for this PC and session, or
- * nobody who has the key of the event has made it; -ENOMEM.
+ * Opens it; free the set with dealbox_set_free(). -EBADMSG: it is not for this PC, job and session,
+ * or nobody who has the key of the event has made it; -ENOMEM.
  */
 int pool_open_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
-		  const uint8_t secret_key[POOL_KEY], const char *session, const uint8_t *sealed,
-		  size_t size, struct dealbox_set **set);
+		  const uint8_t secret_key[POOL_KEY], uint32_t job, const char *session,
+		  const uint8_t *sealed, size_t size, struct dealbox_set **set);
 
 #endif

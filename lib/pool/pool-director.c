@@ -164,7 +164,8 @@ static int set_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *
 	char number[12], *text = NULL;
 	uint8_t *sealed;
 	size_t size;
-	int err = pool_seal_set(key, public_key, new_job->session, new_job->set, &sealed, &size);
+	int err = pool_seal_set(key, public_key, job, new_job->session, new_job->set, &sealed,
+				&size);
 
 	if (err)
 		return error_set(error, err, 0, NULL, "the set cannot be sealed for PC %s", name);

@@ -92,7 +92,7 @@ int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 }
 
 struct sealed_set {
-	char session[128];
+	char session[POOL_SESSION];
 	uint8_t *bytes;
 	size_t size;
 };
@@ -120,7 +120,7 @@ static int lost_row(const char *const *columns, size_t count, void *context)
 
 int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,
-		 struct dealbox_error *error)
+		 char session[POOL_SESSION], struct dealbox_error *error)
 {
 	struct sealed_set sealed = { 0 };
 	const char *values[1];
@@ -147,8 +147,10 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 				"its admission",
 				"this PC has no set of job %" PRIu32, job);
 	else if (err == 1)
-		err = pool_open_set(key, public_key, secret_key, sealed.session, sealed.bytes,
-				    sealed.size, set);
+		err = pool_open_set(key, public_key, secret_key, job, sealed.session,
+				    sealed.bytes, sealed.size, set);
+	if (!err)
+		snprintf(session, POOL_SESSION, "%s", sealed.session);
 	free(sealed.bytes);
 	if (err == -EBADMSG)
 		return error_set(error, err, 0,

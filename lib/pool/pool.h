@@ -20,6 +20,8 @@
 
 #define POOL_VERSION	1	/* of schema.sql */
 
+#define POOL_SESSION	128	/* size of a session's name */
+
 struct pool;
 
 /*
@@ -95,7 +97,8 @@ struct pool_view {
 int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_error *error);
 
 /*
- * Declares a PC lost: its copies are open again, and what it still reports of them is surplus.
+ * Declares a PC lost: its copies are open again. What it still reports of them is surplus if
+ * another PC holds the copy, or has reported it.
  * -EBUSY: its lease, with the margin, has not ended; -ENOENT: there is no such PC.
  */
 int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error);
@@ -124,10 +127,10 @@ struct pool_new_job {
 };
 
 /*
- * Adds a job, whose set every PC gets that the director has admitted; pcs is their number.
- * -EEXIST: a deal is of another session, or in a job of this one; -ENOKEY: no PC is admitted;
- * -ETIMEDOUT: nobody knows whether the job is there; pool_look() tells; -EINVAL: a number or deal is
- * twice in the set; -EKEYREJECTED: a PC was admitted with another key than this, or by somebody else.
+ * Adds a job, whose set every PC gets that the director has admitted; pcs is their number. -EEXIST:
+ * a deal is of another session, or in a job of this one; -ENOKEY: no PC is admitted; -ETIMEDOUT:
+ * nobody knows whether the job is there; pool_look() tells; -EINVAL: a number or deal is twice in
+ * the set; -EKEYREJECTED: a PC was admitted with another key than this, or by somebody else.
  */
 int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct pool_new_job *new_job,
 		 uint32_t *job, uint32_t *pcs, struct dealbox_error *error);
@@ -156,12 +159,12 @@ int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 		 struct dealbox_error *error);
 
 /*
- * Gets the set of a job; free it. -ENOENT: this PC has none of it, or is lost; -EBADMSG: see
- * pool_open_set().
+ * Gets the set of a job, free it, and its session. -ENOENT: this PC has none of it, or is lost;
+ * -EBADMSG: see pool_open_set().
  */
 int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,
-		 struct dealbox_error *error);
+		 char session[POOL_SESSION], struct dealbox_error *error);
 
 /*
  * Sends the request of a lease that has no answer yet, and gives the lease the answer. Save it

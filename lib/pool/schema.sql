@@ -311,8 +311,8 @@ BEGIN
 	RETURN the_standing;
 END $$;
 
--- Takes a report back: the PC doubts the board. If it counted, the PC holds the copy again, or, if
--- that PC is lost or has left, the copy is open. Returns true if the PC holds it.
+-- Takes a report back: the PC doubts the board. If it counted, the copy is open again: the PC need not
+-- hear that it would hold it, and then nobody would deal it. Returns true if the PC holds it anyway.
 CREATE FUNCTION withdraw(my_token uuid, my_machine text, my_insertion bigint) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
@@ -328,8 +328,7 @@ BEGIN
 	END IF;
 	UPDATE record SET standing = 'withdrawn' WHERE id = old.id;
 	IF old.standing = 'counts' THEN
-		UPDATE copy c SET record = NULL, pc = CASE WHEN mine.state = 'here' THEN mine.id END,
-			ask = CASE WHEN mine.state = 'here' THEN 0 END WHERE c.record = old.id;
+		UPDATE copy c SET record = NULL WHERE c.record = old.id;
 	END IF;
 	SELECT EXISTS (SELECT FROM copy c WHERE c.job = old.job AND c.number = old.number
 		AND c.copy = old.copy AND c.pc = mine.id) INTO holds;

@@ -136,8 +136,7 @@ enum model_answer model_withdraw(struct model *m, unsigned int pc, unsigned int 
 	if (!r || !r->exact)
 		return MODEL_NONE;
 	if (r->standing == MODEL_COUNTS)
-		m->copy[r->copy] =
-			(struct model_copy){ .pc = m->pc[pc].lost ? -1 : (int)pc, .record = -1 };
+		m->copy[r->copy] = (struct model_copy){ .pc = -1, .record = -1 };
 	r->standing = MODEL_WITHDRAWN;
 	*holds = m->copy[r->copy].pc == (int)pc;
 	return MODEL_OK;

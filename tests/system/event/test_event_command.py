@@ -305,7 +305,7 @@ def a_set_reaches_the_pcs_that_were_admitted(box):
     member(box, name, "b")
     added, = add(box, name, "final", "--copies", "3", "-j").expect(0).json()
     assert added == {"job": 1, "pcs": 1}, added
-    fetch(box, name, "a", 1).expect(0, "a1.pbn has the 24 deals of job 1")
+    fetch(box, name, "a", 1).expect(0, "a1.pbn has the 24 deals of job 1, session final")
     assert hands(box, "a1.pbn") == hands(box, SET)
     fetch(box, name, "b", 1).expect(1, "not admitted")
     fetch(box, name, "a", 2).expect(2, "no set of job 2")
@@ -437,6 +437,12 @@ def who_runs_the_database_gets_no_deal_and_gives_none(box):
           "WHERE s.job = 2 AND o.job = 2 AND s.pc = 1 AND o.pc = 2")
     fetch(box, name, "a", 2).expect(2, "not sealed by the director")
     assert not os.path.exists("a1.pbn") and not os.path.exists("a2.pbn")
+    # two jobs of one session, whose numbers people know
+    first, = owner("SELECT encode(sealed, 'hex') FROM dealbox.sealed_set WHERE job = 1 AND pc = 2")
+    owner("UPDATE dealbox.job SET session = 'final' WHERE id = 2")
+    owner("UPDATE dealbox.sealed_set SET sealed = decode('%s', 'hex') WHERE job = 2 AND pc = 2" % first)
+    fetch(box, name, "b", 2).expect(2, "not sealed by the director")
+    fetch(box, name, "b", 1).expect(0, "session final")
     # a key of the owner's, sealed for A by another event
     os.rename("key", "key1")
     other = event(box)

@@ -472,6 +472,7 @@ static enum status fetch_run(struct call *call)
 	struct dealbox_error error = { 0 };
 	enum status status = STATUS_INPUT;
 	struct dealbox_set *set = NULL;
+	char session[POOL_SESSION];
 	struct identity identity;
 	uint8_t key[POOL_KEY];
 	unsigned long job;
@@ -489,7 +490,7 @@ static enum status fetch_run(struct call *call)
 			   key, &error);
 	if (!err)
 		err = pool_get_set(call->pool, key, identity.public_key, identity.secret_key,
-				   (uint32_t)job, &set, &error);
+				   (uint32_t)job, &set, session, &error);
 	explicit_bzero(key, sizeof(key));
 	if (err) {
 		status = refused(err, &error);
@@ -497,8 +498,8 @@ static enum status fetch_run(struct call *call)
 	}
 	status = set_to_deal_write(set, path, NULL) ? STATUS_DONE : STATUS_INPUT;
 	if (status == STATUS_DONE && !call->json)
-		say("%s has the %zu deals of job %lu: keep it secret until they are played", path,
-		    dealbox_set_count(set), job);
+		say("%s has the %zu deals of job %lu, session %s: keep it secret until they are "
+		    "played", path, dealbox_set_count(set), job, session);
 out:
 	dealbox_set_free(set);
 	explicit_bzero(&identity, sizeof(identity));
@@ -809,8 +810,8 @@ static enum status lost_run(struct call *call)
 	int err;
 
 	if (!confirm(call->yes,
-		     "Is %s lost? Others then deal its copies again, and what it has dealt "
-		     "meanwhile is surplus",
+		     "Is %s lost? Others then deal its copies again, and a board that it has dealt "
+		     "is surplus if somebody else holds or has dealt that copy",
 		     name))
 		return STATUS_NO;
 	if (!connect_event(call))
