@@ -80,7 +80,8 @@ static int admitted_row(const char *const *columns, size_t count, void *context)
 	struct admitted *admitted = context;
 	void *grown;
 
-	(void)count;
+	if (!pool_full(columns, count))
+		return -EBADMSG;
 	if (!pool_hex(columns[1], public_key, POOL_KEY) ||
 	    !pool_hex(columns[2], admission, POOL_KEY))
 		return -EPROTO;
@@ -150,7 +151,7 @@ static int job_insert(struct pool *pool, const uint8_t key[POOL_KEY],
 	if (err)
 		err = out_of_memory(error);
 	else
-		err = pool_run(pool, error, number_row, job,
+		err = pool_get(pool, error, number_row, job,
 			       "SELECT dealbox.add_job($1, $2, $3, $4, $5, $6)", 6, values);
 	free(numbers);
 	free(hashes);

@@ -16,6 +16,13 @@ typedef int (*pool_row)(const char *const *columns, size_t count, void *context)
 int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void *context,
 	     const char *sql, size_t count, const char *const *values);
 
+/* The same for a statement that gives one row without null. -EBADMSG: it gives anything else. */
+int pool_get(struct pool *pool, struct dealbox_error *error, pool_row row, void *context,
+	     const char *sql, size_t count, const char *const *values);
+
+/* Returns true if no column is null. */
+bool pool_full(const char *const *columns, size_t count);
+
 /* Return the value of a column: 0 and false if it is null. */
 uint64_t pool_number(const char *text);
 bool pool_true(const char *text);

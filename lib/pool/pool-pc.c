@@ -47,7 +47,7 @@ int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL
 	const char *values[] = { name, key, token };
 	int err = key ? pool_run(pool, error, NULL, NULL, "SELECT dealbox.join_event($1, $2, $3)",
 				 3, values)
-		      : -ENOMEM;
+		      : error_set(error, -ENOMEM, 0, NULL, "out of memory");
 
 	free(key);
 	return err;
@@ -101,7 +101,8 @@ static int sealed_set_row(const char *const *columns, size_t count, void *contex
 {
 	struct sealed_set *sealed = context;
 
-	(void)count;
+	if (sealed->bytes || !pool_full(columns, count))
+		return -EBADMSG;
 	snprintf(sealed->session, sizeof(sealed->session), "%s", columns[0]);
 	sealed->size = strlen(columns[1]) / 2;
 	sealed->bytes = malloc(sealed->size + 1);
@@ -151,6 +152,8 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 				    sealed.bytes, sealed.size, set);
 	if (!err)
 		snprintf(session, POOL_SESSION, "%s", sealed.session);
+	if (err == -ENOMEM)
+		error_fill(error, 0, NULL, "out of memory");
 	free(sealed.bytes);
 	if (err == -EBADMSG)
 		return error_set(error, err, 0,
@@ -172,10 +175,13 @@ static int taken_row(const char *const *columns, size_t count, void *context)
 	struct taken *taken = context;
 	struct lease_copy *grown;
 
-	(void)count;
+	if (!columns[0])
+		return -EBADMSG;
 	taken->lease_ms = pool_number(columns[0]);
 	if (!columns[1])
 		return 0;
+	if (!pool_full(columns, count))
+		return -EBADMSG;
 	grown = realloc(taken->copies, (taken->count + 1) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -200,8 +206,11 @@ static int take(struct pool *pool, struct lease *lease, const struct lease_time 
 	err = pool_run(pool, error, taken_row, &taken,
 		       "SELECT lease_ms, job, number, copy FROM dealbox.take($1, $2, $3, $4)", 4,
 		       values);
-	if (!err)
+	if (!err) {
 		err = lease_answer_take(lease, sent, taken.lease_ms, taken.copies, taken.count);
+		if (err)
+			error_fill(error, 0, NULL, "the answer cannot be kept: %s", strerror(-err));
+	}
 	free(taken.copies);
 	return err;
 }
@@ -248,8 +257,10 @@ static int give_back(struct pool *pool, struct lease *lease, const struct lease_
 	values[4] = boards;
 	values[5] = numbers;
 	if (jobs && boards && numbers)
-		err = pool_run(pool, error, true_row, &lost,
+		err = pool_get(pool, error, true_row, &lost,
 			       "SELECT dealbox.give_back($1, $2, $3, $4, $5, $6)", 6, values);
+	else
+		error_fill(error, 0, NULL, "out of memory");
 	free(jobs);
 	free(boards);
 	free(numbers);
@@ -328,7 +339,7 @@ int pool_report(struct pool *pool, const char *token, const struct pool_report *
 	snprintf(copy, sizeof(copy), "%" PRIu32, report->copy.copy);
 	snprintf(at, sizeof(at), "%" PRId64 ".%06" PRId64, report->at / 1000000,
 		 report->at % 1000000);
-	return pool_run(
+	return pool_get(
 		pool, error, standing_row, standing,
 		"SELECT dealbox.report($1, $2, $3, $4, $5, $6, $7, $8, to_timestamp($9::float8))",
 		9, values);
@@ -341,6 +352,6 @@ int pool_withdraw(struct pool *pool, const char *token, const char *machine, uin
 	const char *values[] = { token, machine, number };
 
 	snprintf(number, sizeof(number), "%" PRIu32, insertion);
-	return pool_run(pool, error, true_row, holds, "SELECT dealbox.withdraw($1, $2, $3)", 3,
+	return pool_get(pool, error, true_row, holds, "SELECT dealbox.withdraw($1, $2, $3)", 3,
 			values);
 }

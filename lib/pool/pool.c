@@ -59,7 +59,54 @@ void pool_close(struct pool *pool)
 int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void *context,
 	     const char *sql, size_t count, const char *const *values)
 {
-	return pool->database->run(pool->connection, sql, count, values, row, context, error);
+	int err;
+
+	if (error)
+		*error->what = *error->next = '\0';
+	err = pool->database->run(pool->connection, sql, count, values, row, context, error);
+	/* an error of row(), which has no words of its own */
+	if (err < 0 && error && !*error->what)
+		error_fill(error, 0,
+			   "install the same dealbox on all PCs of the event; if that is so, somebody "
+			   "has changed the database",
+			   "the event's database gives an answer that dealbox does not understand: "
+			   "%s", strerror(-err));
+	return err;
+}
+
+bool pool_full(const char *const *columns, size_t count)
+{
+	while (count)
+		if (!columns[--count])
+			return false;
+	return true;
+}
+
+struct one {
+	pool_row row;
+	void *context;
+	unsigned int rows;
+};
+
+static int one_row(const char *const *columns, size_t count, void *context)
+{
+	struct one *one = context;
+
+	if (one->rows++ || !pool_full(columns, count))
+		return -EBADMSG;
+	return one->row(columns, count, one->context);
+}
+
+int pool_get(struct pool *pool, struct dealbox_error *error, pool_row row, void *context,
+	     const char *sql, size_t count, const char *const *values)
+{
+	struct one one = { .row = row, .context = context };
+	int err = pool_run(pool, error, one_row, &one, sql, count, values);
+
+	if (!err && !one.rows)
+		return error_set(error, -EBADMSG, 0, "somebody has changed the database",
+				 "the event's database gives no answer");
+	return err;
 }
 
 uint64_t pool_number(const char *text)
@@ -154,7 +201,7 @@ static int event_row(const char *const *columns, size_t count, void *context)
 
 int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_error *error)
 {
-	int err = pool_run(pool, error, event_row, event,
+	int err = pool_get(pool, error, event_row, event,
 			   "SELECT version, name, lease_ms, margin_ms, rehearsal, key_check "
 			   "FROM dealbox.status_event", 0,
 			   NULL);
@@ -182,7 +229,9 @@ static int pc_row(const char *const *columns, size_t count, void *context)
 		.lost_by = columns[8],
 	};
 
-	(void)count;
+	/* the last may be null */
+	if (!pool_full(columns, count - 1) || (!strcmp(pc.state, "lost") && !pc.lost_by))
+		return -EBADMSG;
 	view->pc(&pc, view->context);
 	return 0;
 }
@@ -193,7 +242,6 @@ static int job_row(const char *const *columns, size_t count, void *context)
 	struct pool_job job = {
 		.id = (uint32_t)pool_number(columns[0]),
 		.session = columns[1],
-		.priority = atoi(columns[2]),
 		.copies = pool_number(columns[3]),
 		.open = pool_true(columns[4]),
 		.boards = pool_number(columns[5]),
@@ -201,7 +249,9 @@ static int job_row(const char *const *columns, size_t count, void *context)
 		.held = pool_number(columns[7]),
 	};
 
-	(void)count;
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	job.priority = atoi(columns[2]);
 	view->job(&job, view->context);
 	return 0;
 }
@@ -219,7 +269,8 @@ static int surplus_row(const char *const *columns, size_t count, void *context)
 		.insertion = pool_number(columns[6]),
 	};
 
-	(void)count;
+	if (!pool_full(columns, count))
+		return -EBADMSG;
 	view->surplus(&surplus, view->context);
 	return 0;
 }
@@ -265,5 +316,5 @@ static int number_row(const char *const *columns, size_t count, void *context)
 
 int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error)
 {
-	return pool_run(pool, error, number_row, opened, "SELECT dealbox.lose($1)", 1, &pc);
+	return pool_get(pool, error, number_row, opened, "SELECT dealbox.lose($1)", 1, &pc);
 }

@@ -43,7 +43,8 @@ static int job_keep(const struct dealbox_ledger_job *job, void *context)
 
 static int session_row(const char *const *columns, size_t count, void *context)
 {
-	(void)count;
+	if (!pool_full(columns, count))
+		return -EBADMSG;
 	return strcmp(columns[0], context) ? -EINVAL : 1;
 }
 

@@ -396,6 +396,29 @@ def a_replica_is_not_asked(box):
 
 
 @test
+def a_database_that_was_changed_is_not_believed(box):
+    name = event(box, "--rehearsal")
+    admit(box, name, "a")
+    add(box, name).expect(0)
+    local = dealt(box, "final", "1", 1)
+    ledger = moved(box, "one")
+    owner = lambda text: SERVER.sql(name, text)     # noqa: E731
+    director = SERVER.address(name, "director")
+    owner("ALTER FUNCTION dealbox.report RENAME TO report_")
+    for rows in "SELECT NULL::text", "SELECT 'counts' WHERE false", "SELECT 'fine'":
+        owner("CREATE OR REPLACE FUNCTION dealbox.report(uuid, text, bigint, integer, integer, integer, uuid, text, "
+              "timestamptz) RETURNS SETOF text LANGUAGE sql AS $$ %s $$" % rows)
+        result = send(box, name, "a", local, 1, ledger)
+        assert result.status and "database" in result.err and "1 boards count" not in result.out, result
+    owner("CREATE OR REPLACE VIEW dealbox.status_job AS SELECT id, NULL::text AS session, priority, copies, open, "
+          "0::bigint AS boards, 0::bigint AS recorded, 0::bigint AS held FROM dealbox.job")
+    box.dealbox("event", "status", "-d", director).expect(2, "does not understand")
+    owner("DELETE FROM dealbox.event")
+    box.dealbox("event", "status", "-d", director).expect(2, "gives no answer")
+    add(box, name, "second", "--replay").expect(2, "gives no answer")
+
+
+@test
 def an_answer_to_leaving_may_be_lost(box):
     name = event(box)
     admit(box, name, "a")
