@@ -365,6 +365,17 @@ def a_lost_pc_gets_no_set(box):
 
 
 @test
+def a_board_that_is_doubted_is_open_again(box):
+    """Not held by its PC, which does not hear of that: nobody would deal it again."""
+    name = event(box)
+    token = join(name, "a")
+    one = job(name)
+    SERVER.sql(name, "SELECT dealbox.report('%s', 'm', 1, %d, 1, 1, md5('1')::uuid, 'exact', now())" % (token, one), "a")
+    assert SERVER.sql(name, "SELECT dealbox.withdraw('%s', 'm', 1)" % token, "a") == ["f"]
+    assert SERVER.sql(name, "SELECT count(*) FROM dealbox.copy WHERE pc IS NULL AND record IS NULL") == ["6"]
+
+
+@test
 def no_pc_takes_a_whole_event_at_once(box):
     name = event(box)
     token = join(name, "a")
