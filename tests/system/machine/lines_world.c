@@ -43,12 +43,14 @@
 #define FALLS		(15 * MS)
 #define PASSES		(20 * MS)	/* an exit sensor */
 #define FEED_WATCHDOG	(50 * MS)
+#define GATES_MOVE	(40 * MS)	/* when their power has come back */
 #define PULLS		128
 
 enum fault {
 	NONE, GATE_STICKS, GATE_LATE, GATES_SLOW, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE, CARD_BOUNCES,
 	JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING, REPEAT, STRAY_EXIT,
-	EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED, PULL_BOARD, OPEN_COVER, CARD_TAKEN, FAULTS,
+	EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED, PULL_BOARD, OPEN_COVER, CARD_TAKEN,
+	COVER_IN_FALL, HANG_GATES, HANG_FALL, FAULTS,
 };
 
 static const char *const faults[FAULTS] = {
@@ -75,6 +77,10 @@ static const char *const faults[FAULTS] = {
 	"hang-feed",		/* while a card moves */
 	"pull-board", "open-cover",
 	"card-taken",		/* out of the reader, when it has just come */
+	/* the card has passed the card sensor, and stays there for the next deal */
+	"cover-in-fall",
+	"hang-gates",		/* when the gates were set */
+	"hang-fall",		/* when the card has passed the card sensor */
 };
 
 static struct wiring wiring;
@@ -101,7 +107,7 @@ static int64_t run_since, ran;			/* of the motor, for this card */
 static bool slipped, gone, stuck;
 static int64_t still_since;			/* the card rests, or is stuck */
 static uint8_t gates, gates_before, gates_old;
-static int64_t gates_at;
+static int64_t gates_at, powered_at;		/* by the watchdog */
 
 /* an evening, 0 boards: it is none */
 static unsigned int boards;
@@ -110,8 +116,8 @@ static const char *account_path;
 static int64_t exchange_at;			/* 0: nobody has unlocked the board */
 static bool board_is_out;
 static const enum fault of_evening[] = {
-	GATE_STICKS, SLIP, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND, JAM_FALL, STRAY_EXIT, GATE_LATE,
-	DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
+	GATE_STICKS, SLIP, COVER_IN_FALL, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND, JAM_FALL,
+	STRAY_EXIT, GATE_LATE, DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
 };
 
 /* what comes anyway, in the order of time */
@@ -243,7 +249,7 @@ static void lands(uint8_t which, unsigned int pocket)
 
 static void falls(void)
 {
-	uint8_t mask = gates;
+	uint8_t mask = alive && now - powered_at >= GATES_MOVE ? gates : 0;
 	unsigned int pocket;
 
 	if (is_fault(GATE_STICKS))
@@ -290,6 +296,13 @@ static void wait_ms(int64_t ms)
 	nanosleep(&wait, NULL);
 }
 
+static void power_goes(void)
+{
+	ran = motor_time();
+	run_since = now;
+	alive = false;
+}
+
 static void stand_still(enum wiring_line line, unsigned int pulses)
 {
 	char beat;
@@ -310,7 +323,8 @@ static void stand_still(enum wiring_line line, unsigned int pulses)
 		if (heartbeat() != beat)
 			puts("the heartbeat went on");
 	}
-	/* the watchdog took the power of what is on */
+	now = clock_now();
+	power_goes();
 	for (enum wiring_line output = 0; output < WIRING_INPUTS; output++)
 		on_since[output] = clock_now();
 	kill((pid_t)host, SIGCONT);
@@ -353,6 +367,10 @@ static void card_goes_on(void)
 		gone = true;
 		if (!is_fault(DOUBLE_STAYS))
 			pull(WIRING_CARD, false);
+		if (is_fault(COVER_IN_FALL))
+			pull(WIRING_COVER, true);
+		if (is_fault(HANG_FALL))
+			stand_still(WIRING_READER, 0);
 	} else if (rests) {
 		falls();
 	} else if (edge < strip.count) {
@@ -406,8 +424,11 @@ static void take_out(void)
 {
 	write_account();
 	board_is_out = true;
-	moves = rests = stuck = false;
+	/* a person who only closes the cover leaves a card in the path */
+	if (fault != COVER_IN_FALL || !gone)
+		moves = rests = stuck = false;
 	later_count = 0;
+	pull(WIRING_COVER, false);
 	pull(WIRING_BOARD, false);
 	pull(WIRING_CARD, false);
 	pull(WIRING_READER, false);
@@ -486,10 +507,14 @@ static void switched(enum wiring_line line, bool level)
 			gates_old = gates;
 		gates_at = now;
 		gates = (uint8_t)(gates ^ 1 << (line - WIRING_GATE));
+		if (active && moves && rests && is_fault(HANG_GATES))
+			stand_still(WIRING_READER, 0);
 	}
 	if (line == WIRING_HEARTBEAT) {
 		if (!beat_at)
 			pull(WIRING_BOARD, true);
+		if (!alive)
+			powered_at = now;
 		alive = true;
 		beat_at = now;
 	}
@@ -563,9 +588,7 @@ static void run(void)
 		card_goes_on();
 	if (alive && now - beat_at > FEED_WATCHDOG) {
 		/* the power of the motors goes; the board stays */
-		ran = motor_time();
-		run_since = now;
-		alive = false;
+		power_goes();
 		puts("the watchdog has switched off");
 	}
 }
