@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool cannot(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -30,6 +31,14 @@ static bool is_called(struct gpiod_chip *chip, const char *name)
 	return called;
 }
 
+/* Raspberry Pi OS has a second name for a chip that was renumbered, and the chip is not there twice. */
+static bool is_link(const char *path)
+{
+	struct stat status;
+
+	return !lstat(path, &status) && S_ISLNK(status.st_mode);
+}
+
 struct gpiod_chip *gpio_open(const char *name, char *error, size_t size)
 {
 	struct gpiod_chip *found = NULL, *chip;
@@ -39,6 +48,8 @@ struct gpiod_chip *gpio_open(const char *name, char *error, size_t size)
 	glob(*name == '/' ? name : "/dev/gpiochip*", *name == '/' ? GLOB_NOCHECK : 0, NULL, &paths);
 	errno = ENOENT;
 	for (size_t n = 0; n < paths.gl_pathc; n++) {
+		if (*name != '/' && is_link(paths.gl_pathv[n]))
+			continue;
 		chip = gpiod_chip_open(paths.gl_pathv[n]);
 		if (chip && (*name == '/' || is_called(chip, name)) && !count++)
 			found = chip;
