@@ -28,6 +28,9 @@
 /* the longest data stage that the kernel's gadgets take */
 #define DATA_MOST	4096
 
+/* transfers that are given back one after the other, as when the host clears a halt */
+#define FAILURES_MOST	16
+
 #define U16(value)	htole16(value)
 #define U32(value)	htole32(value)
 
@@ -48,6 +51,8 @@ struct endpoint {
 	uint16_t packet;		/* wMaxPacketSize at the speed of the bus */
 	bool busy;			/* the kernel has the transfer */
 	bool rests;			/* it failed; the next configuration mends it */
+	uint8_t failures;		/* one after the other */
+	uint16_t again;			/* bytes of an IN transfer that did not go out */
 	bool has_data;			/* an OUT transfer that the core has not seen */
 	uint16_t length;		/* of its data */
 	uint32_t configuration;		/* when it was given to the kernel */
@@ -277,6 +282,21 @@ static void listen_out(struct functionfs *f, struct endpoint *e)
 		submit(f, e, IOCB_CMD_PREAD, e->packet);
 }
 
+/*
+ * The endpoint is disabled, or a controller has given the transfer back, as dwc2 and dwc3 do when a halt
+ * is cleared. Events that did not go out are given to it again by functionfs_flush(), which also reads
+ * again.
+ */
+static void fail(struct endpoint *e, int64_t error)
+{
+	const bool gone = error == -ESHUTDOWN || error == -ENODEV;
+
+	if (gone || ++e->failures > FAILURES_MOST)
+		e->rests = true;
+	else if (e->iocb.aio_lio_opcode == IOCB_CMD_PWRITE)
+		e->again = (uint16_t)e->iocb.aio_nbytes;
+}
+
 static void collect(struct functionfs *f)
 {
 	struct io_event done[ENDPOINTS];
@@ -290,8 +310,11 @@ static void collect(struct functionfs *f)
 		if (e->configuration != f->configuration)
 			continue;
 		if (done[i].res < 0) {
-			e->rests = true;
-		} else if (e->iocb.aio_lio_opcode == IOCB_CMD_PREAD) {
+			fail(e, done[i].res);
+			continue;
+		}
+		e->failures = 0;
+		if (e->iocb.aio_lio_opcode == IOCB_CMD_PREAD) {
 			e->has_data = true;
 			e->length = (uint16_t)done[i].res;
 		}
@@ -318,8 +341,11 @@ static void take_data(struct functionfs *f)
 static void forget_transfers(struct functionfs *f)
 {
 	f->configuration++;
-	for (int i = 0; i < ENDPOINTS; i++)
+	for (int i = 0; i < ENDPOINTS; i++) {
 		f->endpoints[i].has_data = f->endpoints[i].rests = false;
+		f->endpoints[i].failures = 0;
+		f->endpoints[i].again = 0;
+	}
 	if (f->serial)
 		serial_reset(f->serial);
 }
@@ -435,7 +461,8 @@ void functionfs_flush(struct functionfs *f)
 	listen_out(f, &f->endpoints[GATES]);
 	if (in->busy || in->rests)
 		return;
-	length = give_events(f, in);
+	length = in->again ? in->again : give_events(f, in);
+	in->again = 0;
 	if (length)
 		submit(f, in, IOCB_CMD_PWRITE, length);
 }
