@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@
 #define EVENTS		16
 #define DEBOUNCE_US	5000u
 #define TRIAL_MS	200
+#define BEAT_MS		10
 #define QUIET_MS	2000	/* in which nobody moves anything */
 
 /* A line that may be an input */
@@ -38,6 +40,7 @@ struct free_line {
 struct learn {
 	FILE *in, *out;
 	char answer[ANSWER_MAX];
+	struct wiring_setting heartbeat;	/* when it is known */
 	struct gpiod_edge_event_buffer *buffer;
 	struct free_line lines[LINES_MAX];
 	unsigned int count;
@@ -341,6 +344,24 @@ static void measure_release(struct learn *l, const struct wiring_setting *set)
 	    value == GPIOD_LINE_VALUE_INACTIVE ? "goes off" : "is unknown");
 }
 
+/* Change the heartbeat every 10 ms, without which the watchdog circuit gives no power. */
+static void beat_for(struct learn *l, int ms)
+{
+	struct gpiod_line_request *request = NULL;
+	unsigned int offset;
+	char error[200];
+
+	if (*l->heartbeat.chip)
+		request = gpio_request(&l->heartbeat, GPIO_OUTPUT, 0, &offset, error, sizeof(error));
+	for (int n = 0; n < ms / BEAT_MS; n++) {
+		if (request)
+			gpiod_line_request_set_value(request, offset, n % 2 ? GPIOD_LINE_VALUE_INACTIVE :
+						     GPIOD_LINE_VALUE_ACTIVE);
+		sleep_ms(BEAT_MS);
+	}
+	gpiod_line_request_release(request);
+}
+
 /* Switch it on for a moment. Returns false if it cannot be. */
 static bool try_output(struct learn *l, const struct wiring_setting *set)
 {
@@ -354,7 +375,7 @@ static bool try_output(struct learn *l, const struct wiring_setting *set)
 		return false;
 	}
 	gpiod_line_request_set_value(request, offset, GPIOD_LINE_VALUE_ACTIVE);
-	sleep_ms(TRIAL_MS);
+	beat_for(l, TRIAL_MS);
 	gpiod_line_request_set_value(request, offset, GPIOD_LINE_VALUE_INACTIVE);
 	gpiod_line_request_release(request);
 	return true;
@@ -393,8 +414,10 @@ static int learn_output(struct learn *l, const struct part *part)
 	}
 	put(l, "%s = %s %s%s%s\n", part->key, set.chip, set.name, set.active_low ? " active-low" : "",
 	    part->options);
-	if (!strcmp(part->key, "heartbeat"))
+	if (!strcmp(part->key, "heartbeat")) {
 		measure_release(l, &set);
+		l->heartbeat = set;
+	}
 	return 1;
 }
 
@@ -452,11 +475,12 @@ static int write_whole(const char *path, const char *text, size_t length)
 	char beside[4096], folder[4096];
 	int fd, error = 0;
 
-	if (snprintf(beside, sizeof(beside), "%s.new", path) >= (int)sizeof(beside))
+	if (snprintf(beside, sizeof(beside), "%s.XXXXXX", path) >= (int)sizeof(beside))
 		return -ENAMETOOLONG;
-	fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	fd = mkostemp(beside, O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
+	fchmod(fd, 0644);
 	errno = EIO;
 	if (write(fd, text, length) != (ssize_t)length || fsync(fd) || link(beside, path))
 		error = -errno;
