@@ -39,6 +39,7 @@ struct measured {
 	struct gpiod_edge_event_buffer *buffer;
 	int64_t beat_at;
 	bool beat;
+	bool stopped;			/* an output failed, or a person may be reaching in: no more beats */
 	int64_t rose[WIRING_LINES], fell[WIRING_LINES];	/* the last times, of this card */
 	int64_t code_at;				/* the first edge of the reader */
 	int64_t times[STEPS][CARDS_MAX];
@@ -55,9 +56,10 @@ static int64_t clock_now(void)
 
 static void switch_line(struct measured *m, enum wiring_line line, bool on)
 {
-	if (m->requests[line])
-		gpiod_line_request_set_value(m->requests[line], m->offsets[line],
-					     on ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE);
+	if (m->requests[line] && !(on && m->stopped) &&
+	    gpiod_line_request_set_value(m->requests[line], m->offsets[line],
+					 on ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE))
+		m->stopped = true;
 }
 
 static void set_gates(struct measured *m, uint8_t gates)
@@ -76,6 +78,12 @@ static void rest(struct measured *m)
 static bool is_active(const struct measured *m, enum wiring_line line)
 {
 	return gpiod_line_request_get_value(m->requests[line], m->offsets[line]) == GPIOD_LINE_VALUE_ACTIVE;
+}
+
+static bool is_in_danger(const struct measured *m)
+{
+	return (m->requests[WIRING_COVER] && is_active(m, WIRING_COVER)) ||
+	       (m->requests[WIRING_KEY_STOP] && is_active(m, WIRING_KEY_STOP));
 }
 
 static void take(struct measured *m, enum wiring_line line)
@@ -108,7 +116,7 @@ static bool until(struct measured *m, int64_t end, const int64_t *what)
 			waits[count++] = (struct pollfd){ .fd = gpiod_line_request_get_fd(m->requests[line]),
 							  .events = POLLIN };
 		}
-	for (int64_t now = clock_now(); now < end && !(what && *what); now = clock_now()) {
+	for (int64_t now = clock_now(); now < end && !(what && *what) && !m->stopped; now = clock_now()) {
 		const int64_t next = end < m->beat_at ? end : m->beat_at;
 		const int64_t left = next > now ? next - now : 0;
 		const struct timespec time = { .tv_sec = left / (1000 * MS), .tv_nsec = left % (1000 * MS) };
@@ -117,7 +125,11 @@ static bool until(struct measured *m, int64_t end, const int64_t *what)
 		for (unsigned int n = 0; n < count; n++)
 			if (waits[n].revents & POLLIN)
 				take(m, lines[n]);
-		if (clock_now() >= m->beat_at) {
+		if (is_in_danger(m)) {
+			m->stopped = true;
+			rest(m);
+		}
+		if (!m->stopped && clock_now() >= m->beat_at) {
 			m->beat = !m->beat;
 			switch_line(m, WIRING_HEARTBEAT, m->beat);
 			m->beat_at = clock_now() + BEAT;
@@ -139,6 +151,7 @@ static uint8_t exit_of(const struct measured *m)
 static enum end pass(struct measured *m, uint8_t pocket, int64_t settle, bool keep)
 {
 	const int64_t feed_most = m->wiring->lines[WIRING_FEED].most_ms * MS;
+	const int64_t release_most = m->wiring->lines[WIRING_RELEASE].most_ms * MS;
 	int64_t fed, released, end;
 
 	for (unsigned int n = 0; n < WIRING_LINES; n++)
@@ -155,10 +168,10 @@ static enum end pass(struct measured *m, uint8_t pocket, int64_t settle, bool ke
 	m->fell[WIRING_CARD] = 0;
 	switch_line(m, WIRING_RELEASE, true);
 	released = clock_now();
-	end = released + FALL * MS;
+	end = released + (release_most < FALL * MS ? release_most : FALL * MS);
 	if (!until(m, end, &m->fell[WIRING_CARD]))
 		return END_NO_EXIT;
-	while (exit_of(m) == m->wiring->pockets && clock_now() < end)
+	while (exit_of(m) == m->wiring->pockets && clock_now() < end && !m->stopped)
 		until(m, clock_now() + 1 * MS, NULL);
 	rest(m);
 	until(m, clock_now() + REST, NULL);
@@ -241,7 +254,9 @@ static int measure_all(struct measured *m)
 			break;
 		end = round_of(m, settle, false);
 	}
-	if (end > END_WRONG)
+	if (m->stopped)
+		fputs("stopped: the cover is open, the stop key is pressed, or an output failed\n", m->out);
+	else if (end > END_WRONG)
 		fprintf(m->out, "%s\n", ends[end]);
 	if (good)
 		fprintf(m->out, "settle = %u is twice the shortest time without a card in a wrong pocket\n",
@@ -249,7 +264,7 @@ static int measure_all(struct measured *m)
 	else
 		fprintf(m->out, "settle = %u is too short\n", m->wiring->settle_ms);
 	fflush(m->out);
-	return end > END_WRONG && !good ? -EIO : 0;
+	return m->stopped || (end > END_WRONG && !good) ? -EIO : 0;
 }
 
 static bool open_lines(struct measured *m)
