@@ -443,11 +443,14 @@ static bool learn_outputs(struct learn *l)
 
 /* -- numbers -- */
 
-static bool ask_number(struct learn *l, const char *key, const char *what)
+static bool ask_number(struct learn *l, const char *key, int most, const char *what)
 {
-	say(l, "%s", what);
-	if (!hear(l))
-		return false;
+	do {
+		say(l, "%s", what);
+		if (!hear(l))
+			return false;
+	} while (strspn(l->answer, "0123456789") != strlen(l->answer) || atoi(l->answer) < 1 ||
+		 atoi(l->answer) > most);
 	put(l, "%s = %s\n", key, l->answer);
 	return true;
 }
@@ -524,8 +527,8 @@ static bool ask_all(struct learn *l)
 	bool good;
 
 	put(l, "# written by dealbox-machine --learn\n[machine]\n");
-	if (!ask_number(l, "capacity", "how many cards does a pocket hold?") ||
-	    !ask_number(l, "hopper", "how many cards does the hopper hold?"))
+	if (!ask_number(l, "capacity", 64, "how many cards does a pocket hold?") ||
+	    !ask_number(l, "hopper", 65535, "how many cards does the hopper hold?"))
 		return false;
 	say(l, "Take out the board and all cards, close the cover, switch off the power of motors, gates and "
 	    "lock, and touch nothing. Then press Enter");

@@ -68,6 +68,9 @@ with tempfile.TemporaryDirectory() as folder:
     refused("no wiring", 2, "No such file", *gadget, "--wiring", folder + "/none")
     write(wiring, "#" * 70000)
     refused("a wiring that is too long", 2, "File too large", *gadget, "--wiring", wiring)
+    done = subprocess.run([PROGRAM, "--learn", folder + "/learned"], input="many\n65\n13\nstop\n", text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    check("a wrong number is asked for again", done.stdout.count("does a pocket hold?") == 3, done.stdout)
 for words in (("--gate-deadline", "0"), ("--gate-deadline", "401"), ("--gate-deadline", "4x"), ("--gate-deadline", "-1"),
               ("--dialect", "sermon"), ("word",), ("--what",), ("--wiring",)):
     refused("wrong: " + " ".join(words), 2, words[-1], *words)
