@@ -630,7 +630,7 @@ int main(int argc, char **argv)
 		{ "PCs that are killed", 3, 3, 1, 2, 0, 0, 2, 2, MET_REPEAT },
 		{ "a PC that is lost", 1, 5, 0, 0, 0, 1, 1, 2,
 		  MET_LOST | MET_SURPLUS | MET_COUNTS },
-		{ "boards that are doubted", 2, 3, 0, 0, 1, 0, 2, 2, MET_REGAINED },
+		{ "boards that are doubted", 1, 3, 0, 0, 1, 0, 2, 2, MET_REGAINED },
 		{ "everything", 3, 5, 1, 1, 1, 1, 2, 3, MET_REPEAT },
 	};
 	const size_t count = sizeof(rows) / sizeof(rows[0]);
