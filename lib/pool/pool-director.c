@@ -68,7 +68,7 @@ int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
 struct admitted {
 	const uint8_t *key;
 	struct {
-		char name[128];
+		char name[POOL_NAME];
 		uint8_t public_key[POOL_KEY];
 	} *pcs;
 	size_t count;
@@ -93,7 +93,7 @@ static int admitted_row(const char *const *columns, size_t count, void *context)
 	if (!grown)
 		return -ENOMEM;
 	admitted->pcs = grown;
-	snprintf(admitted->pcs[admitted->count].name, 128, "%s", columns[0]);
+	snprintf(admitted->pcs[admitted->count].name, POOL_NAME, "%s", columns[0]);
 	memcpy(admitted->pcs[admitted->count++].public_key, public_key, POOL_KEY);
 	return 0;
 }
@@ -134,6 +134,24 @@ static int arrays_of(const uint8_t key[POOL_KEY], const struct dealbox_set *set,
 	return good ? 0 : -ENOMEM;
 }
 
+/* Gets the PC of that name, or NULL for all, that were admitted and are not lost; free admitted->pcs. */
+static int admitted_get(struct pool *pool, const char *name, struct admitted *admitted,
+			struct dealbox_error *error)
+{
+	int err = pool_run(
+		pool, error, admitted_row, admitted,
+		"SELECT name, encode(public_key, 'hex'), encode(admission, 'hex') FROM dealbox.pc "
+		"WHERE admission IS NOT NULL AND state = 'here' AND name = coalesce($1, name) "
+		"ORDER BY name", 1, &name);
+
+	if (err == -EKEYREJECTED)
+		error_fill(error, 0,
+			   "use the key of this event; if it is that, somebody has changed "
+			   "the database",
+			   "a PC was admitted with another key than this");
+	return err;
+}
+
 static int job_insert(struct pool *pool, const uint8_t key[POOL_KEY],
 		      const struct pool_new_job *new_job, uint32_t *job,
 		      struct dealbox_error *error)
@@ -159,14 +177,13 @@ static int job_insert(struct pool *pool, const uint8_t key[POOL_KEY],
 }
 
 static int set_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
-		    const uint8_t public_key[POOL_KEY], const struct pool_new_job *new_job,
-		    uint32_t job, struct dealbox_error *error)
+		    const uint8_t public_key[POOL_KEY], uint32_t job, const char *session,
+		    const struct dealbox_set *set, struct dealbox_error *error)
 {
 	char number[12], *text = NULL;
 	uint8_t *sealed;
 	size_t size;
-	int err = pool_seal_set(key, public_key, job, new_job->session, new_job->set, &sealed,
-				&size);
+	int err = pool_seal_set(key, public_key, job, session, set, &sealed, &size);
 
 	if (err)
 		return error_set(error, err, 0, NULL, "the set cannot be sealed for PC %s", name);
@@ -191,27 +208,123 @@ int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct po
 
 	if (err)
 		return err;
-	err = pool_run(
-		pool, error, admitted_row, &admitted,
-		"SELECT name, encode(public_key, 'hex'), encode(admission, 'hex') "
-		"FROM dealbox.pc WHERE admission IS NOT NULL AND state = 'here' ORDER BY name",
-		0, NULL);
-	if (err == -EKEYREJECTED)
-		error_fill(error, 0,
-			   "use the key of this event; if it is that, somebody has changed "
-			   "the database",
-			   "a PC was admitted with another key than this");
+	err = admitted_get(pool, NULL, &admitted, error);
 	if (!err && !admitted.count)
 		err = error_set(error, -ENOKEY, 0,
-				"admit PCs first, with `dealbox event admit`: a PC gets no set of "
-				"an earlier job",
+				"admit PCs first, with `dealbox event admit`",
 				"the event has no PC that is admitted, so nobody could deal this");
 	if (!err)
 		err = job_insert(pool, key, new_job, job, error);
 	for (n = 0; n < admitted.count && !err; n++)
-		err = set_give(pool, key, admitted.pcs[n].name, admitted.pcs[n].public_key, new_job,
-			       *job, error);
+		err = set_give(pool, key, admitted.pcs[n].name, admitted.pcs[n].public_key, *job,
+			       new_job->session, new_job->set, error);
 	*pcs = (uint32_t)admitted.count;
 	free(admitted.pcs);
 	return pool_finish(pool, err, error);
+}
+
+static int session_row(const char *const *columns, size_t count, void *context)
+{
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	snprintf(context, POOL_SESSION, "%s", columns[0]);
+	return 1;
+}
+
+/* Gets the session of a job, and makes sure that the set is that of the job. */
+static int job_check(struct pool *pool, const uint8_t key[POOL_KEY], uint32_t job,
+		     const struct dealbox_set *set, char session[POOL_SESSION],
+		     struct dealbox_error *error)
+{
+	char number[12], *numbers = NULL, *hashes = NULL;
+	const char *values[3] = { number };
+	int err;
+
+	snprintf(number, sizeof(number), "%" PRIu32, job);
+	err = pool_run(pool, error, session_row, session,
+		       "SELECT session FROM dealbox.job WHERE id = $1", 1, values);
+	if (!err)
+		return error_set(error, -ENOENT, 0, "`dealbox event status` lists them",
+				 "there is no job %" PRIu32 " in the event", job);
+	if (err < 0)
+		return err;
+	err = arrays_of(key, set, &numbers, &hashes);
+	values[1] = numbers;
+	values[2] = hashes;
+	if (err)
+		err = out_of_memory(error);
+	else
+		err = pool_run(pool, error, NULL, NULL, "SELECT dealbox.check_set($1, $2, $3)", 3,
+			       values);
+	free(numbers);
+	free(hashes);
+	return err;
+}
+
+int pool_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name, uint32_t job,
+	      const struct dealbox_set *set, struct dealbox_error *error)
+{
+	struct admitted admitted = { .key = key };
+	uint8_t public_key[POOL_KEY];
+	char session[POOL_SESSION];
+	int err = pool_get_pc_key(pool, name, public_key, error);
+
+	if (!err)
+		err = pool_command(pool, "BEGIN", error);
+	if (err)
+		return err;
+	err = admitted_get(pool, name, &admitted, error);
+	if (!err && !admitted.count)
+		err = error_set(error, -ENOKEY, 0, "`dealbox event status` says which",
+				"PC %s is not admitted, or is lost", name);
+	if (!err)
+		err = job_check(pool, key, job, set, session, error);
+	if (!err)
+		err = set_give(pool, key, name, admitted.pcs[0].public_key, job, session, set, error);
+	free(admitted.pcs);
+	return pool_finish(pool, err, error);
+}
+
+/* ---- what a person has found ------------------------------------------------- */
+
+int pool_remove(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error)
+{
+	return pool_get(pool, error, number_row, opened, "SELECT dealbox.remove($1)", 1, &pc);
+}
+
+int pool_open_job(struct pool *pool, uint32_t job, bool open, struct dealbox_error *error)
+{
+	char number[12];
+	const char *values[] = { number, open ? "t" : "f" };
+
+	snprintf(number, sizeof(number), "%" PRIu32, job);
+	return pool_run(pool, error, NULL, NULL, "SELECT dealbox.open_job($1, $2)", 2, values);
+}
+
+int pool_dismiss(struct pool *pool, uint64_t surplus, struct dealbox_error *error)
+{
+	char number[24];
+	const char *values[] = { number };
+
+	snprintf(number, sizeof(number), "%" PRIu64, surplus);
+	return pool_run(pool, error, NULL, NULL, "SELECT dealbox.dismiss($1)", 1, values);
+}
+
+static int name_row(const char *const *columns, size_t count, void *context)
+{
+	(void)count;
+	snprintf(context, POOL_NAME, "%s", columns[0]);
+	return 0;
+}
+
+int pool_void(struct pool *pool, const struct lease_copy *copy, char pc[POOL_NAME],
+	      struct dealbox_error *error)
+{
+	char job[12], board[12], number[12];
+	const char *values[] = { job, board, number };
+
+	snprintf(job, sizeof(job), "%" PRIu32, copy->job);
+	snprintf(board, sizeof(board), "%" PRIu32, copy->board);
+	snprintf(number, sizeof(number), "%" PRIu32, copy->copy);
+	return pool_get(pool, error, name_row, pc, "SELECT dealbox.void($1, $2, $3)", 3, values);
 }

@@ -260,16 +260,20 @@ static int surplus_row(const char *const *columns, size_t count, void *context)
 {
 	const struct pool_view *view = context;
 	struct pool_surplus surplus = {
-		.job = (uint32_t)pool_number(columns[0]),
-		.session = columns[1],
-		.board = (uint32_t)pool_number(columns[2]),
-		.copy = (uint32_t)pool_number(columns[3]),
-		.pc = columns[4],
-		.machine = columns[5],
-		.insertion = pool_number(columns[6]),
+		.id = pool_number(columns[0]),
+		.job = (uint32_t)pool_number(columns[1]),
+		.session = columns[2],
+		.board = (uint32_t)pool_number(columns[3]),
+		.copy = (uint32_t)pool_number(columns[4]),
+		.pc = columns[5],
+		.machine = columns[6],
+		.insertion = pool_number(columns[7]),
+		.by = columns[8],
+		.at = columns[9],
 	};
 
-	if (!pool_full(columns, count))
+	/* the last two may be null, both */
+	if (!pool_full(columns, count - 2) || !surplus.by != !surplus.at)
 		return -EBADMSG;
 	view->surplus(&surplus, view->context);
 	return 0;
@@ -290,7 +294,8 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		  "SELECT id, session, priority, copies, open, boards, recorded, held "
 		  "FROM dealbox.status_job ORDER BY id" },
 		{ view->surplus, surplus_row,
-		  "SELECT job, session, number, copy, pc, machine, insertion "
+		  "SELECT id, job, session, number, copy, pc, machine, insertion, withdrawn_by, "
+		  "to_char(withdrawn_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
 		  "FROM dealbox.surplus ORDER BY job, number, copy, at" },
 	};
 	int err = pool_command(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error);

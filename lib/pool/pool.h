@@ -21,6 +21,7 @@
 #define POOL_VERSION	1	/* of schema.sql */
 
 #define POOL_SESSION	128	/* size of a session's name */
+#define POOL_NAME	128	/* and of that of a PC */
 
 struct pool;
 
@@ -60,7 +61,7 @@ int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_e
 
 struct pool_pc {
 	const char *name, *state;	/* here, lost or left */
-	const char *lost_by;		/* the user who declared it lost, NULL = nobody has */
+	const char *lost_by;		/* the user who declared it lost or removed it, NULL = nobody */
 	uint64_t silent_s;		/* since it last asked */
 	uint64_t lease_s;		/* that its lease still lasts, 0 = it has ended */
 	uint64_t held, recorded, surplus;	/* copies */
@@ -76,13 +77,15 @@ struct pool_job {
 	uint64_t recorded, held;	/* copies of all boards */
 };
 
-/* An exact board besides the one that counts for its copy. */
+/* An exact board besides the one that counts for its copy, or that was taken out of play. */
 struct pool_surplus {
+	uint64_t id;
 	uint32_t job;
 	const char *session;
 	uint32_t board, copy;
 	const char *pc, *machine;
 	uint64_t insertion;
+	const char *by, *at;	/* the director who says that it is out of play; NULL = nobody does */
 };
 
 /* Called for each row; texts are valid during the call. NULL = not wanted. */
@@ -104,6 +107,9 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 int pool_lose(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error);
 
 /* ---- for the director: pool-director.c ------------------------------------- */
+
+/* The same for good: it can never ask again, and its user may join as another PC. */
+int pool_remove(struct pool *pool, const char *pc, uint32_t *opened, struct dealbox_error *error);
 
 /*
  * Gets the public key of a PC. -ENOENT: there is no such PC. Compare it with what its screen says.
@@ -134,6 +140,27 @@ struct pool_new_job {
  */
 int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct pool_new_job *new_job,
 		 uint32_t *job, uint32_t *pcs, struct dealbox_error *error);
+
+/*
+ * Gives a PC that was admitted the set of a job that was added before. Repeating changes nothing.
+ * -ENOENT: there is no such PC or job, or the PC is lost; -ENOKEY: it is not admitted; -EBADMSG: the
+ * set is not that of the job; -EKEYREJECTED as above.
+ */
+int pool_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name, uint32_t job,
+	      const struct dealbox_set *set, struct dealbox_error *error);
+
+/* Opens or closes a job. Nobody can take copies of a closed one. -ENOENT: there is no such job. */
+int pool_open_job(struct pool *pool, uint32_t job, bool open, struct dealbox_error *error);
+
+/* Records that a surplus board was taken out of play. -ENOENT: it is none. */
+int pool_dismiss(struct pool *pool, uint64_t surplus, struct dealbox_error *error);
+
+/*
+ * Takes back the record of the board that counts for a copy, which is then open again; pc is who had
+ * reported it. -ENOENT: none counts.
+ */
+int pool_void(struct pool *pool, const struct lease_copy *copy, char pc[POOL_NAME],
+	      struct dealbox_error *error);
 
 /* ---- for a PC: pool-pc.c ------------------------------------------------ */
 

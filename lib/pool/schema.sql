@@ -105,6 +105,8 @@ CREATE TABLE record (
 	standing text NOT NULL CHECK (standing IN ('counts', 'surplus', 'withdrawn', 'no board')),
 	at timestamptz NOT NULL,		-- by the clock of the PC
 	received timestamptz NOT NULL,
+	withdrawn_by name,		-- the director who has said that the board is out of play
+	withdrawn_at timestamptz,
 	CHECK ((outcome = 'exact') = (standing <> 'no board')),
 	UNIQUE (pc, machine, insertion)
 );
@@ -466,6 +468,75 @@ BEGIN
 	RETURN opened;
 END $$;
 
+-- Ends a PC for good: it was stolen, was rebuilt, or runs from an old copy of its disk. Its user may
+-- then join as a PC of another name. What it still reports is heard. Returns as lose() does.
+CREATE FUNCTION remove(of_name text) RETURNS integer
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	opened integer := lose(of_name);
+BEGIN
+	UPDATE pc SET state = 'left' WHERE name = of_name;
+	RETURN opened;
+END $$;
+
+-- Makes sure that a set which is about to be given is the set of the job.
+CREATE FUNCTION check_set(of_job integer, numbers integer[], hashes uuid[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	wrong integer;
+BEGIN
+	SELECT coalesce(b.number, s.n) INTO wrong FROM unnest(numbers, hashes) AS s(n, h)
+		FULL JOIN (SELECT * FROM board WHERE job = of_job) b ON b.number = s.n AND b.hash = s.h
+		WHERE b.number IS NULL OR s.n IS NULL ORDER BY 1 LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'board % of these deals is not that of job %', wrong, of_job USING ERRCODE = 'DB008',
+			HINT = 'give the deal files with which the job was added';
+	END IF;
+END $$;
+
+-- A closed job gives no more copies; what PCs hold of it they deal and report.
+CREATE FUNCTION open_job(of_job integer, is_open boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+BEGIN
+	UPDATE job SET open = is_open WHERE id = of_job;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'there is no job % in the event', of_job USING ERRCODE = 'DB007',
+			HINT = '`dealbox event status` lists them';
+	END IF;
+END $$;
+
+-- Somebody has taken a surplus board out of play.
+CREATE FUNCTION dismiss(of_record bigint) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+BEGIN
+	UPDATE record SET standing = 'withdrawn', withdrawn_by = session_user, withdrawn_at = clock()
+		WHERE id = of_record AND standing = 'surplus';
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'there is no surplus board %', of_record USING ERRCODE = 'DB007',
+			HINT = '`dealbox event status` lists them';
+	END IF;
+END $$;
+
+-- Somebody has found the board that counts for a copy wrong, or missing, and has made sure that it is
+-- not in play. The copy is open again. Returns the PC that had reported it.
+CREATE FUNCTION void(of_job integer, of_number integer, of_copy integer) RETURNS text
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	false_one record;
+BEGIN
+	-- as withdraw() does, the record first
+	SELECT r.* INTO false_one FROM record r WHERE r.job = of_job AND r.number = of_number
+		AND r.copy = of_copy AND r.standing = 'counts' FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'no board counts for job %, board %, copy %', of_job, of_number, of_copy
+			USING ERRCODE = 'DB007';
+	END IF;
+	UPDATE record SET standing = 'withdrawn', withdrawn_by = session_user, withdrawn_at = clock()
+		WHERE id = false_one.id;
+	UPDATE copy c SET record = NULL WHERE c.record = false_one.id;
+	RETURN (SELECT p.name FROM pc p WHERE p.id = false_one.pc);
+END $$;
+
 -- ---- what may be seen ---------------------------------------------------------------------------
 
 CREATE VIEW status_event AS SELECT version, name, made, rehearsal, encode(key_check, 'hex') AS key_check,
@@ -487,14 +558,16 @@ CREATE VIEW status_job AS SELECT j.id, j.session, j.priority, j.copies, j.open,
 	(SELECT count(*) FROM copy c WHERE c.job = j.id AND c.pc IS NOT NULL) AS held
 	FROM job j;
 
--- Boards that exist besides the one that counts.
-CREATE VIEW surplus AS SELECT r.job, j.session, r.number, r.copy, p.name AS pc, r.machine,
-	r.insertion, r.at FROM record r JOIN job j ON j.id = r.job JOIN pc p ON p.id = r.pc
-	WHERE r.standing = 'surplus';
+-- Boards that exist besides the one that counts; and those that a director has taken out of play.
+CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name AS pc, r.machine,
+	r.insertion, r.at, r.withdrawn_by, r.withdrawn_at
+	FROM record r JOIN job j ON j.id = r.job JOIN pc p ON p.id = r.pc
+	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, withdraw, back, leave TO dealbox_pc;
-GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, lose TO dealbox_director;
+GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
+	TO dealbox_director;
 -- views run functions as whoever reads them
 GRANT EXECUTE ON FUNCTION clock TO dealbox_pc, dealbox_director;
 GRANT SELECT ON status_event, status_pc, status_job, surplus TO dealbox_pc, dealbox_director;

@@ -152,6 +152,25 @@ enum model_answer model_lose(struct model *m, unsigned int pc, unsigned int *ope
 	return MODEL_OK;
 }
 
+enum model_answer model_void(struct model *m, unsigned int copy)
+{
+	struct model_copy *place = &m->copy[copy];
+
+	if (place->record < 0)
+		return MODEL_NONE;
+	m->record[place->record].standing = MODEL_WITHDRAWN;
+	place->record = -1;
+	return MODEL_OK;
+}
+
+enum model_answer model_dismiss(struct model *m, unsigned int record)
+{
+	if (m->record[record].standing != MODEL_SURPLUS)
+		return MODEL_NONE;
+	m->record[record].standing = MODEL_WITHDRAWN;
+	return MODEL_OK;
+}
+
 unsigned int model_count(const struct model *m, unsigned int copy, enum model_standing standing)
 {
 	unsigned int count = 0;

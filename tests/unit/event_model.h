@@ -55,6 +55,8 @@ enum model_answer model_report(struct model *m, unsigned int pc, unsigned int in
 			       unsigned int copy, bool exact, enum model_standing *standing);
 enum model_answer model_withdraw(struct model *m, unsigned int pc, unsigned int insertion, bool *holds);
 enum model_answer model_lose(struct model *m, unsigned int pc, unsigned int *opened);
+enum model_answer model_void(struct model *m, unsigned int copy);
+enum model_answer model_dismiss(struct model *m, unsigned int record);
 
 /* Returns the number of records of a copy with that standing. */
 unsigned int model_count(const struct model *m, unsigned int copy, enum model_standing standing);

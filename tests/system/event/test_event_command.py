@@ -86,7 +86,8 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: fingerprint [0-9a-f-]{24}, lease 60 min, margin 15 min")
     found = everything(box, name)
     assert re.fullmatch("(....-){4}....", found.pop("fingerprint"))
-    assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "surplus": []}, found
+    assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "surplus": [],
+                     "dismissed": []}, found
 
 
 @test
@@ -195,7 +196,9 @@ def a_pc_sees_and_writes_its_own(box):
                      "INSERT INTO dealbox.deal VALUES (gen_random_uuid(), 'x')", "SELECT dealbox.enter('%s')" % a,
                      "CREATE TABLE dealbox.mine ()"):
             refused("42501", see, user, text)
-    refused("42501", see, "a", "SELECT dealbox.lose('B')")
+    for text in ("lose('B')", "remove('B')", "open_job(%d, false)" % one, "dismiss(1)", "void(%d, 1, 1)" % one,
+                 "check_set(%d, '{1}', array[md5('1')::uuid])" % one):
+        refused("42501", see, "a", "SELECT dealbox." + text)
     refused("42501", see, "a", "SELECT dealbox.add_job('x', 1, 0, false, '{1}', array[gen_random_uuid()])")
     refused("42501", see, "director", "SELECT sealed FROM dealbox.sealed_set")
     refused("42501", see, "director", "SELECT sealed_key FROM dealbox.pc")
@@ -235,7 +238,7 @@ def somebody_may_say_that_a_pc_is_lost(box):
     assert [(s["board"], s["copy"], s["pc"], s["machine"]) for s in found["surplus"]] == [(1, 1, "A", "m1")], found
     assert found["jobs"][0]["recorded"] == 1, found
     box.dealbox("event", "status", "-d", SERVER.address(name, "a")).expect(
-        0, "surplus: job %d, board 1, copy 1 of A .machine m1, insertion 1.: take it out of play" % one, "A +lost .*, said by director")
+        0, "surplus board 1: job %d, board 1, copy 1 of A .machine m1, insertion 1.: take it out of play" % one, "A +lost .*, said by director")
     SERVER.sql(name, "SELECT dealbox.back('%s', 3, '%s')" % (a, NOBODY % 3), "a")
     assert take(name, "a", a, 4, 1) == [(one, 1, 3)], "it is back"
     box.dealbox("event", "lost", "C", "--yes", "-d", SERVER.address(name, "director")).expect(2, "no PC C")
@@ -557,6 +560,153 @@ def a_ledger_is_reported_once(box):
     # its ledger on another PC: somebody has copied it, and its boards count once
     send(box, name, "a", local, 1, of_b).expect(1, "0 boards count, 2 are surplus")
     assert everything(box, name)["jobs"][0]["recorded"] == 7
+
+
+def director(box, name, *words):
+    return box.dealbox("event", *words, "--yes", "-d", SERVER.address(name, "director"))
+
+
+@test
+def a_pc_that_comes_later_gets_an_earlier_set(box):
+    name = event(box)
+    admit(box, name, "a")
+    add(box, name).expect(0)
+    give = lambda pc, one, *files: director(box, name, "give", pc, str(one), *files, "-k", "key")    # noqa: E731
+    key = member(box, name, "b")
+    give("B", 1, SET).expect(1, "PC B is not admitted")
+    box.dealbox("event", "admit", "B", key, "-k", "key", "-d", SERVER.address(name, "director")).expect(0, "event give")
+    fetch(box, name, "b", 1).expect(2, "no set of job 1")
+    give("C", 1, SET).expect(2, "no PC C")
+    give("B", 2, SET).expect(2, "no job 2")
+    # a board less, a board more, two that were exchanged
+    with open(SET) as file:
+        games = file.read().split('[Event "')
+    box.write("less.pbn", '[Event "'.join(games[:-1]))
+    give("B", 1, "less.pbn").expect(2, "board 24 of these deals is not that of job 1")
+    tag = re.compile(r'\[Deal ".*"\]')
+    first, second = tag.search(games[1])[0], tag.search(games[2])[0]
+    games[1], games[2] = games[1].replace(first, second), games[2].replace(second, first)
+    box.write("changed.pbn", '[Event "'.join(games))
+    give("B", 1, "changed.pbn").expect(2, "board 1 of these deals is not that of job 1")
+    assert SERVER.sql(name, "SELECT count(*) FROM dealbox.sealed_set") == ["1"]
+    give("B", 1, SET).expect(0, "B has the set of job 1")
+    give("B", 1, SET).expect(0)
+    fetch(box, name, "b", 1).expect(0, "session final")
+    assert hands(box, "b1.pbn") == hands(box, SET)
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'")
+    director(box, name, "lost", "B").expect(0)
+    give("B", 1, SET).expect(1, "is lost")
+    # a PC of the owner's with the name of one that was admitted
+    SERVER.sql(name, "UPDATE dealbox.pc SET public_key = decode(repeat('09', 32), 'hex') WHERE name = 'A'")
+    give("A", 1, SET).expect(2, "admitted with another key")
+
+
+@test
+def a_closed_job_gives_no_copies(box):
+    name = event(box)
+    a = join(name, "a")
+    one = job(name)
+    SERVER.sql(name, "SELECT dealbox.give_set('A', %d, 'sealed')" % one, "director")
+    assert len(take(name, "a", a, 1, 2)) == 2
+    director(box, name, "close", "99").expect(2, "no job 99")
+    director(box, name, "close", str(one)).expect(0, "job %d is closed" % one)
+    assert take(name, "a", a, 2, 2) == []
+    held = "SELECT dealbox.report('%s', 'm', 1, %d, 1, 1, md5('1')::uuid, 'exact', now())" % (a, one)
+    assert SERVER.sql(name, held, "a") == ["counts"], "what it holds, it deals"
+    director(box, name, "status").expect(0, "final, closed")
+    director(box, name, "open", str(one)).expect(0, "is open")
+    assert len(take(name, "a", a, 3, 2)) == 2
+
+
+@test
+def a_pc_is_removed_for_good(box):
+    """Rebuilt or stolen: no copy is dealt twice, and its user takes part as another PC."""
+    name = event(box, "--rehearsal")
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name).expect(0)
+    a, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'A'")
+    b, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'B'")
+    assert take(name, "a", a, 1, 2) == [(1, 1, 1), (1, 2, 1)]
+    director(box, name, "remove", "A").expect(1, "A may still deal")
+    director(box, name, "remove", "C").expect(2, "no PC C")
+    assert take(name, "b", b, 1, 1) == [(1, 3, 1)]
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day' WHERE name = 'A'")
+    director(box, name, "remove", "A").expect(0, "A is removed; 2 copies are open again")
+    assert take(name, "b", b, 2, 2) == [(1, 1, 1), (1, 2, 1)]
+    # it cannot come back: what it holds by its own account is another's now
+    for text in ("take('%s', 2, '%s', 1)", "back('%s', 2, '%s')", "give_back('%s', 2, '%s', '{1}', '{1}', '{1}')"):
+        refused("DB001", SERVER.sql, name, "SELECT dealbox." + text % (a, NOBODY % 2), "a")
+    fetch(box, name, "a", 1).expect(1, "not admitted")
+    assert SERVER.sql(name, "SELECT * FROM dealbox.sealed_set", "a") == []
+    # what it had dealt is heard, and is surplus
+    first, = SERVER.sql(name, "SELECT hash FROM dealbox.board WHERE number = 1")
+    late = "SELECT dealbox.report('%s', 'old', 1, 1, 1, 1, '%s', 'exact', now())" % (a, first)
+    assert SERVER.sql(name, late, "a") == ["surplus"]
+    director(box, name, "remove", "A").expect(2, "no PC A")
+    # rebuilt, it has a new identity; the old name is taken, so that nobody takes one for the other
+    os.rename("a", "a-before")
+    box.dealbox("event", "join", "A", fingerprint(box, name), "-f", "a", "-d", SERVER.address(name, "a")).expect(2, "is or was a PC")
+    joined, = box.dealbox("event", "join", "A2", fingerprint(box, name), "-f", "a", "-j", "-d", SERVER.address(name, "a")).expect(0).json()
+    director(box, name, "admit", "A2", joined["fingerprint"], "-k", "key").expect(0)
+    director(box, name, "give", "A2", "1", SET, "-k", "key").expect(0)
+    fetch(box, name, "a", 1).expect(0)
+    # somebody starts the old disk again: it takes nothing, and its boards are not those of the new PC
+    refused("DB001", take, name, "a", a, 2, 1)
+    box.dealbox("event", "leave", "--yes", "-f", "a-before", "-d", SERVER.address(name, "a")).expect(0, "A has left")
+    found = everything(box, name)
+    assert [(pc["pc"], pc["state"]) for pc in found["pcs"]] == [("A", "left"), ("A2", "here"), ("B", "here")], found
+
+
+@test
+def a_surplus_board_is_taken_out_of_play(box):
+    name = event(box, "--rehearsal")
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name).expect(0)
+    local = dealt(box, "final", "1", 1)
+    send(box, name, "a", local, 1, moved(box, "of-a")).expect(0)
+    local = dealt(box, "final", "1", 1, "other")
+    of_b = moved(box, "of-b")
+    send(box, name, "b", local, 1, of_b).expect(1, "1 are surplus")
+    surplus, = everything(box, name)["surplus"]
+    assert (surplus["pc"], surplus["board"]) == ("B", 1), surplus
+    director(box, name, "dismiss", "999").expect(2, "no surplus board 999")
+    # the one that counts is not dismissed by mistake
+    counts, = SERVER.sql(name, "SELECT id FROM dealbox.record WHERE standing = 'counts'")
+    director(box, name, "dismiss", counts).expect(2, "no surplus board")
+    director(box, name, "dismiss", str(surplus["number"])).expect(0, "off the list")
+    director(box, name, "dismiss", str(surplus["number"])).expect(2, "no surplus board")
+    found = everything(box, name)
+    assert found["surplus"] == [] and found["jobs"][0]["recorded"] == 1, found
+    assert [(one["number"], one["by"]) for one in found["dismissed"]] == [(surplus["number"], "director")], found
+    assert re.fullmatch("20[0-9-]{8}T[0-9:]{8}Z", found["dismissed"][0]["at"]), found
+    director(box, name, "status").expect(0, "out of play, said by director at 20.*board 1, copy 1 of B")
+    send(box, name, "b", local, 1, of_b).expect(0, "0 are surplus, 1 were taken back")
+
+
+@test
+def a_false_record_is_void(box):
+    name = event(box, "--rehearsal")
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name).expect(0)
+    local = dealt(box, "final", "1-2", 1)
+    of_a = moved(box, "of-a")
+    send(box, name, "a", local, 1, of_a).expect(0, "2 boards count")
+    director(box, name, "void", "1", "3", "1").expect(2, "no board counts for job 1, board 3, copy 1")
+    box.dealbox("event", "void", "1", "2", "1", "-d", SERVER.address(name, "director")).expect(1)
+    director(box, name, "void", "1", "2", "1").expect(0, "the report of A is void; the copy is open again")
+    director(box, name, "void", "1", "2", "1").expect(2, "no board counts")
+    assert everything(box, name)["jobs"][0]["recorded"] == 1
+    # the PC repeats its report: a board that a person has taken out of play does not count again
+    send(box, name, "a", local, 1, of_a).expect(0, "1 boards count, 0 are surplus, 1 were taken back")
+    b, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'B'")
+    assert take(name, "b", b, 1, 1) == [(1, 2, 1)]
+    local = dealt(box, "final", "2", 1, "other")
+    send(box, name, "b", local, 1, moved(box, "of-b")).expect(0, "1 boards count")
+    found = everything(box, name)
+    assert found["jobs"][0]["recorded"] == 2 and [one["pc"] for one in found["dismissed"]] == ["A"], found
 
 
 @test

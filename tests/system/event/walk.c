@@ -222,6 +222,28 @@ static void lose(unsigned int pc)
 		same("the number of open copies", (int)opened, (int)wanted);
 }
 
+/* The director takes a board out of play: the one that counts for a copy, or a surplus one. */
+static void withdraw_for(void)
+{
+	unsigned int copy = pick(COPIES), record = pick(model.records + 1);
+	const struct lease_copy place = { (uint32_t)job, 1, copy + 1 };
+	struct dealbox_error error;
+	char pc[POOL_NAME], text[160];
+
+	if (record == model.records) {
+		snprintf(what, sizeof(what), "copy %u is void", copy);
+		same("the error", pool_void(director, &place, pc, &error),
+		     errno_of(model_void(&model, copy)));
+		return;
+	}
+	snprintf(text, sizeof(text), "SELECT r.id FROM dealbox.record r JOIN dealbox.pc p ON p.id = r.pc "
+		 "WHERE p.name = '%c' AND r.insertion = %u", 'A' + model.record[record].pc,
+		 model.record[record].insertion);
+	snprintf(what, sizeof(what), "record %u is dismissed", record);
+	same("the error", pool_dismiss(director, (uint64_t)sql(owner, text), &error),
+	     errno_of(model_dismiss(&model, record)));
+}
+
 /* A tick is a minute. */
 static void tick(void)
 {
@@ -310,6 +332,8 @@ int main(int argc, char **argv)
 			withdraw(pc);
 		else if (kind < 16)
 			lose(pc);
+		else if (kind < 17)
+			withdraw_for();
 		else
 			tick();
 		compare();

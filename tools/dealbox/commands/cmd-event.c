@@ -269,7 +269,8 @@ static enum status admit_run(struct call *call)
 	if (err)
 		return refused(err, &error);
 	if (!call->json)
-		say("%s may deal the jobs that are added from now on", name);
+		say("%s may deal the jobs that are added from now on; `dealbox event give` gives it "
+		    "the set of an earlier one", name);
 	return STATUS_DONE;
 }
 
@@ -320,6 +321,79 @@ static enum status add_run(struct call *call)
 		say("job %" PRIu32 ": %" PRIu32 " PCs have its set", job, pcs);
 	}
 	return STATUS_DONE;
+}
+
+/* ---- give, close, open ------------------------------------------------------- */
+
+/* Reads the number of a job. Returns false after reporting an error. */
+static bool job_read(const struct call *call, size_t operand, uint32_t *job)
+{
+	unsigned long number;
+
+	if (!args_number(call->args, "job", call->args->argv[operand], 1, INT32_MAX, &number))
+		return false;
+	*job = (uint32_t)number;
+	return true;
+}
+
+static enum status give_run(struct call *call)
+{
+	const char *name = call->args->argv[1];
+	struct dealbox_error error = { 0 };
+	struct dealbox_set *set;
+	uint8_t key[POOL_KEY];
+	uint32_t job;
+	int err;
+
+	if (!job_read(call, 2, &job) ||
+	    set_to_deal_read(call->args->argv + 3, call->args->argc - 3, false, "nothing was given",
+			     &set))
+		return STATUS_INPUT;
+	if (!connect_event(call)) {
+		dealbox_set_free(set);
+		return STATUS_MACHINE;
+	}
+	if (!key_read(call, key)) {
+		dealbox_set_free(set);
+		return STATUS_INPUT;
+	}
+	err = pool_give(call->pool, key, name, job, set, &error);
+	explicit_bzero(key, sizeof(key));
+	dealbox_set_free(set);
+	if (err)
+		return refused(err, &error);
+	if (!call->json)
+		say("%s has the set of job %" PRIu32, name, job);
+	return STATUS_DONE;
+}
+
+static enum status open_or_close(struct call *call, bool open)
+{
+	struct dealbox_error error = { 0 };
+	uint32_t job;
+	int err;
+
+	if (!job_read(call, 1, &job))
+		return STATUS_INPUT;
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	err = pool_open_job(call->pool, job, open, &error);
+	if (err)
+		return refused(err, &error);
+	if (!call->json)
+		say(open ? "job %" PRIu32 " is open" :
+		    "job %" PRIu32 " is closed: no PC takes more of it; what a PC holds, it deals", job);
+	return STATUS_DONE;
+}
+
+static enum status open_run(struct call *call)
+{
+	return open_or_close(call, true);
+}
+
+static enum status close_run(struct call *call)
+{
+	return open_or_close(call, false);
 }
 
 /* ---- the identity of this PC -------------------------------------------------- */
@@ -475,11 +549,10 @@ static enum status fetch_run(struct call *call)
 	char session[POOL_SESSION];
 	struct identity identity;
 	uint8_t key[POOL_KEY];
-	unsigned long job;
+	uint32_t job;
 	int err;
 
-	if (!args_number(call->args, "job", call->args->argv[1], 1, INT32_MAX, &job) ||
-	    !set_to_deal_can_be(path, NULL))
+	if (!job_read(call, 1, &job) || !set_to_deal_can_be(path, NULL))
 		return STATUS_INPUT;
 	if (!identity_read(call, &identity))
 		goto out;
@@ -490,7 +563,7 @@ static enum status fetch_run(struct call *call)
 			   key, &error);
 	if (!err)
 		err = pool_get_set(call->pool, key, identity.public_key, identity.secret_key,
-				   (uint32_t)job, &set, session, &error);
+				   job, &set, session, &error);
 	explicit_bzero(key, sizeof(key));
 	if (err) {
 		status = refused(err, &error);
@@ -498,7 +571,7 @@ static enum status fetch_run(struct call *call)
 	}
 	status = set_to_deal_write(set, path, NULL) ? STATUS_DONE : STATUS_INPUT;
 	if (status == STATUS_DONE && !call->json)
-		say("%s has the %zu deals of job %lu, session %s: keep it secret until they are "
+		say("%s has the %zu deals of job %" PRIu32 ", session %s: keep it secret until they are "
 		    "played", path, dealbox_set_count(set), job, session);
 out:
 	dealbox_set_free(set);
@@ -656,7 +729,7 @@ out:
 /* ---- status ------------------------------------------------------------- */
 
 struct lists {
-	struct json_object *pcs, *jobs, *surplus;
+	struct json_object *pcs, *jobs, *surplus, *dismissed;
 };
 
 static void pc_json(const struct pool_pc *pc, void *context)
@@ -697,6 +770,7 @@ static void surplus_json(const struct pool_surplus *surplus, void *context)
 	struct json_object *object = json_object_new_object();
 	struct lists *lists = context;
 
+	json_add_number(object, "number", (int64_t)surplus->id);
 	json_add_number(object, "job", surplus->job);
 	json_add_text(object, "session", surplus->session);
 	json_add_number(object, "board", surplus->board);
@@ -704,7 +778,11 @@ static void surplus_json(const struct pool_surplus *surplus, void *context)
 	json_add_text(object, "pc", surplus->pc);
 	json_add_text(object, "machine", surplus->machine);
 	json_add_number(object, "insertion", (int64_t)surplus->insertion);
-	json_object_array_add(lists->surplus, object);
+	if (surplus->by) {
+		json_add_text(object, "by", surplus->by);
+		json_add_text(object, "at", surplus->at);
+	}
+	json_object_array_add(surplus->by ? lists->dismissed : lists->surplus, object);
 }
 
 static void pc_say(const struct pool_pc *pc, void *context)
@@ -712,7 +790,7 @@ static void pc_say(const struct pool_pc *pc, void *context)
 	(void)context;
 	put("  %-20s %-4s  %" PRIu64 " recorded, %" PRIu64 " held", pc->name, pc->state,
 	    pc->recorded, pc->held);
-	if (!strcmp(pc->state, "lost"))
+	if (pc->lost_by && strcmp(pc->state, "here"))
 		put(", said by %s", pc->lost_by);
 	if (pc->surplus)
 		put(", %" PRIu64 " surplus", pc->surplus);
@@ -733,10 +811,14 @@ static void job_say(const struct pool_job *job, void *context)
 static void surplus_say(const struct pool_surplus *surplus, void *context)
 {
 	(void)context;
-	say("surplus: job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32
-	    " of %s (machine %s, insertion %" PRIu64 "): take it out of play",
+	if (surplus->by)
+		put("out of play, said by %s at %s", surplus->by, surplus->at);
+	else
+		put("surplus board %" PRIu64, surplus->id);
+	put(": job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32 " of %s (machine %s, insertion "
+	    "%" PRIu64 ")%s\n",
 	    surplus->job, surplus->board, surplus->copy, surplus->pc, surplus->machine,
-	    surplus->insertion);
+	    surplus->insertion, surplus->by ? "" : ": take it out of play");
 }
 
 static int status_print(struct call *call, struct dealbox_error *error)
@@ -771,7 +853,7 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	pool_print(event.check, print);
 	object = json_object_new_object();
 	lists = (struct lists){ json_object_new_array(), json_object_new_array(),
-				json_object_new_array() };
+				json_object_new_array(), json_object_new_array() };
 	json_add_text(object, "event", event.name);
 	json_add_text(object, "fingerprint", print);
 	json_object_object_add(object, "rehearsal", json_object_new_boolean(event.rehearsal));
@@ -780,6 +862,7 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	json_object_object_add(object, "pcs", lists.pcs);
 	json_object_object_add(object, "jobs", lists.jobs);
 	json_object_object_add(object, "surplus", lists.surplus);
+	json_object_object_add(object, "dismissed", lists.dismissed);
 	err = pool_look(call->pool, &view, error);
 	if (err)
 		json_object_put(object);
@@ -799,9 +882,12 @@ static enum status status_run(struct call *call)
 	return err ? refused(err, &error) : STATUS_DONE;
 }
 
-/* ---- lost --------------------------------------------------------------- */
+/* ---- lost, remove ---------------------------------------------------------- */
 
-static enum status lost_run(struct call *call)
+/* word: what the PC then is */
+static enum status lose_or_remove(struct call *call, const char *word, const char *question,
+				  int (*act)(struct pool *, const char *, uint32_t *,
+					     struct dealbox_error *))
 {
 	const char *name = call->args->argv[1];
 	struct dealbox_error error = { 0 };
@@ -809,23 +895,93 @@ static enum status lost_run(struct call *call)
 	uint32_t opened;
 	int err;
 
-	if (!confirm(call->yes,
-		     "Is %s lost? Others then deal its copies again, and a board that it has dealt "
-		     "is surplus if somebody else holds or has dealt that copy",
-		     name))
+	if (!confirm(call->yes, question, name))
 		return STATUS_NO;
 	if (!connect_event(call))
 		return STATUS_MACHINE;
-	err = pool_lose(call->pool, name, &opened, &error);
+	err = act(call->pool, name, &opened, &error);
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
 		object = json_object_new_object();
-		json_add_text(object, "lost", name);
+		json_add_text(object, word, name);
 		json_add_number(object, "opened", opened);
 		json_say(object);
 	} else {
-		say("%s is lost; %" PRIu32 " copies are open again", name, opened);
+		say("%s is %s; %" PRIu32 " copies are open again", name, word, opened);
+	}
+	return STATUS_DONE;
+}
+
+static enum status lost_run(struct call *call)
+{
+	return lose_or_remove(call, "lost",
+			      "Is %s lost? Others then deal its copies again, and a board that it "
+			      "has dealt is surplus if somebody else holds or has dealt that copy",
+			      pool_lose);
+}
+
+static enum status remove_run(struct call *call)
+{
+	return lose_or_remove(call, "removed",
+			      "Is %s to be removed for good? Others deal its copies again, and it "
+			      "can take part only as a new PC of another name", pool_remove);
+}
+
+/* ---- dismiss, void --------------------------------------------------------- */
+
+static enum status dismiss_run(struct call *call)
+{
+	struct dealbox_error error = { 0 };
+	unsigned long number;
+	int err;
+
+	if (!args_number(call->args, "surplus board", call->args->argv[1], 1, INT32_MAX, &number))
+		return STATUS_INPUT;
+	if (!confirm(call->yes, "Is the surplus board %lu out of play, its cards taken out", number))
+		return STATUS_NO;
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	err = pool_dismiss(call->pool, number, &error);
+	if (err)
+		return refused(err, &error);
+	if (!call->json)
+		say("surplus board %lu is off the list", number);
+	return STATUS_DONE;
+}
+
+static enum status void_run(struct call *call)
+{
+	struct dealbox_error error = { 0 };
+	unsigned long board, number;
+	struct json_object *object;
+	struct lease_copy copy;
+	char pc[POOL_NAME];
+	int err;
+
+	if (!job_read(call, 1, &copy.job) ||
+	    !args_number(call->args, "board", call->args->argv[2], 1, DEALBOX_BOARD_DEALT_MAX,
+			 &board) ||
+	    !args_number(call->args, "copy", call->args->argv[3], 1, DEALBOX_BOARD_DEALT_MAX,
+			 &number))
+		return STATUS_INPUT;
+	copy.board = (uint32_t)board;
+	copy.copy = (uint32_t)number;
+	if (!confirm(call->yes,
+		     "Is copy %lu of board %lu out of play, its cards taken out? It is dealt again",
+		     number, board))
+		return STATUS_NO;
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	err = pool_void(call->pool, &copy, pc, &error);
+	if (err)
+		return refused(err, &error);
+	if (call->json) {
+		object = json_object_new_object();
+		json_add_text(object, "pc", pc);
+		json_say(object);
+	} else {
+		say("the report of %s is void; the copy is open again", pc);
 	}
 	return STATUS_DONE;
 }
@@ -846,11 +1002,17 @@ static const struct action_row actions[] = {
 	{ "join", 3, 3, "a name for this PC and the fingerprint of the event", join_run },
 	{ "admit", 3, 3, "the name of a PC and the fingerprint of its key", admit_run },
 	{ "add", 3, 1000, "a session and deal files", add_run },
+	{ "give", 4, 1000, "the name of a PC, the number of a job and its deal files", give_run },
+	{ "close", 2, 2, "the number of a job", close_run },
+	{ "open", 2, 2, "the number of a job", open_run },
 	{ "fetch", 3, 3, "the number of a job and a new deal file", fetch_run },
 	{ "send", 3, 3, "the number of a job in the ledger and of its job in the event", send_run },
 	{ "leave", 1, 1, "no operand", leave_run },
 	{ "status", 1, 1, "no operand", status_run },
 	{ "lost", 2, 2, "the name of a PC", lost_run },
+	{ "remove", 2, 2, "the name of a PC", remove_run },
+	{ "dismiss", 2, 2, "the number of a surplus board", dismiss_run },
+	{ "void", 4, 4, "the numbers of a job, board and copy", void_run },
 	{ 0 }
 };
 
@@ -932,7 +1094,7 @@ static const struct option_row event_options[] = {
 	  "init: how long a board may take that was begun then (default: 15)" },
 	{ KEY_REHEARSAL, "rehearsal", NULL,
 	  "init: boards of emulated machines count: no card is dealt" },
-	{ 'k', "key", "FILE", "admit, add: the key of the event" },
+	{ 'k', "key", "FILE", "admit, add, give: the key of the event" },
 	{ KEY_COPIES, "copies", "N", "add: copies of each board (default: 1)" },
 	{ KEY_PRIORITY, "priority", "N", "add: the highest is dealt first (default: 0)" },
 	{ KEY_REPLAY, "replay", NULL, "add: the deals may be those of another session" },
@@ -945,20 +1107,30 @@ static const struct option_row event_options[] = {
 
 const struct command cmd_event = {
 	.name = "event",
-	.operands = "init|join|admit|add|fetch|send|status|lost|leave OPERAND...",
+	.operands = "ACTION OPERAND...",
 	.summary = "Deal one event on many PCs",
 	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take "
 		 "them.\n"
+		 "The owner of the database:\n"
 		 "init NAME KEY: begin an event in a new database, and write its key to the new\n"
-		 "file KEY. join NAME FINGERPRINT: let this PC take part in the event with that\n"
-		 "fingerprint. admit PC FINGERPRINT: give the event's key to a PC whose key has\n"
-		 "that fingerprint. add SESSION FILE...: add a job, whose set is sealed for all\n"
-		 "PCs that were admitted. fetch JOB FILE: write the set of a job to the new FILE.\n"
-		 "send JOB EVENT-JOB: report what the ledger has of its JOB, which deals the job\n"
-		 "EVENT-JOB of the event. It may be repeated.\n"
-		 "status: show PCs, jobs, and boards that were dealt once too often. lost PC: say\n"
-		 "that this PC will not report what it holds; others deal it again. leave: leave\n"
-		 "the event. docs/event.md is the guide for organisers.",
+		 "file KEY.\n"
+		 "The director:\n"
+		 "admit PC FINGERPRINT: give the event's key to a PC whose key has that\n"
+		 "fingerprint. add SESSION FILE...: add a job, whose set is sealed for all PCs that\n"
+		 "were admitted. give PC JOB FILE...: give the set of a job to a PC that was\n"
+		 "admitted later. close JOB: let no PC take more of a job. open JOB: let them again.\n"
+		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
+		 "remove PC: the same for good; it can take part only as a new PC. dismiss NUMBER:\n"
+		 "record that a surplus board is out of play. void JOB BOARD COPY: take back a\n"
+		 "report whose board is out of play; the copy is dealt again.\n"
+		 "A PC:\n"
+		 "join NAME FINGERPRINT: let this PC take part in the event with that fingerprint.\n"
+		 "fetch JOB FILE: write the set of a job to the new FILE. send JOB EVENT-JOB: report\n"
+		 "what the ledger has of its JOB, which deals the job EVENT-JOB of the event. It may\n"
+		 "be repeated. leave: leave the event.\n"
+		 "Both:\n"
+		 "status: show PCs, jobs, and boards that were dealt once too often.\n"
+		 "docs/event.md is the guide for organisers.",
 	.options = event_options,
 	.run = event_run,
 };
