@@ -25,12 +25,13 @@ struct dealbox_report {
 
 /*
  * In the sentences {card} {hands} {hand} {count} {expected} {text} stand for the
- * fields. revealed is there where it may say more than hidden.
+ * fields. revealed is there where it may say more than hidden, one where the number
+ * 1 has another sentence.
  */
 static const struct {
 	const char *name;
 	enum dealbox_severity severity;
-	const char *hidden, *revealed;
+	const char *hidden, *revealed, *one;
 } codes[DEALBOX_CODES] = {
 	[DEALBOX_CODE_NONE] = { "none", DEALBOX_NOTE, "nothing" },
 
@@ -62,7 +63,8 @@ static const struct {
 		"the trailer that numbers the boards cannot be trusted, so they have no "
 		"numbers: {text}" },
 	[DEALBOX_COUNT_DISAGREES] = { "count-disagrees", DEALBOX_PROBLEM,
-		"{count} deals where {expected} are announced" },
+		"{count} deals where {expected} are announced",
+		.one = "{count} deal where {expected} are announced" },
 
 	[DEALBOX_CARD_REPEATED] = { "card-repeated", DEALBOX_PROBLEM,
 		"a card is there twice, held by {hands}",
@@ -73,11 +75,13 @@ static const struct {
 		"a card that is not in the pack, held by {hands}",
 		"{card} is not in the pack, held by {hands}" },
 	[DEALBOX_HAND_SIZE] = { "hand-size", DEALBOX_PROBLEM,
-		"{hand} has {count} cards, not {expected}" },
+		"{hand} has {count} cards, not {expected}",
+		.one = "{hand} has {count} card, not {expected}" },
 	[DEALBOX_HAND_NOT_GIVEN] = { "hand-not-given", DEALBOX_PROBLEM,
 		"the hand of {hand} is not given: the deal is not complete" },
 	[DEALBOX_HANDS_NUMBER] = { "hands-number", DEALBOX_PROBLEM,
-		"{count} hands, not {expected}" },
+		"{count} hands, not {expected}",
+		.one = "{count} hand, not {expected}" },
 	[DEALBOX_BAD_RANK] = { "bad-rank", DEALBOX_PROBLEM,
 		"what stands in the hand of {hand} is not a rank (A K Q J T 9 .. 2)" },
 	[DEALBOX_BAD_SUIT] = { "bad-suit", DEALBOX_PROBLEM,
@@ -273,6 +277,13 @@ enum dealbox_severity dealbox_code_severity(unsigned int code)
 	return code < DEALBOX_CODES ? codes[code].severity : DEALBOX_PROBLEM;
 }
 
+const char *dealbox_code_sentence(unsigned int code, uint32_t count)
+{
+	if (code >= DEALBOX_CODES)
+		return "";
+	return count == 1 && codes[code].one ? codes[code].one : codes[code].hidden;
+}
+
 static void put_hands(struct sentence *sentence, unsigned int left)
 {
 	/* one hand that holds it twice */
@@ -314,13 +325,10 @@ static void put(struct sentence *sentence, const char *name, size_t size,
 static void put_sentence(struct sentence *sentence, const struct dealbox_problem *problem,
 			 bool reveal)
 {
-	const char *pattern = "";
+	const char *pattern = dealbox_code_sentence(problem->code, problem->count);
 
-	if (problem->code < DEALBOX_CODES) {
-		pattern = codes[problem->code].hidden;
-		if (reveal && codes[problem->code].revealed)
-			pattern = codes[problem->code].revealed;
-	}
+	if (reveal && problem->code < DEALBOX_CODES && codes[problem->code].revealed)
+		pattern = codes[problem->code].revealed;
 	sentence_fill(sentence, pattern, put, problem);
 }
 

@@ -87,6 +87,38 @@ static void sentences_say_what_and_where(void **state)
 	assert_string_equal(text, "b.dup:byte 156: East has 12 cards, not 13");
 }
 
+/* What translates the sentences fills in members that name no card. */
+static void the_sentence_of_a_code_is_what_a_message_is_made_of(void **state)
+{
+	static const char *const names[] = { "hand}", "hands}", "count}", "expected}", "text}" };
+	char text[256];
+
+	(void)state;
+	for (unsigned int code = 0; code < DEALBOX_CODES; code++) {
+		struct dealbox_problem problem = { .code = (uint16_t)code };
+
+		for (uint32_t count = 0; count < 3; count++) {
+			const char *sentence = dealbox_code_sentence(code, count), *at;
+
+			assert_true(*sentence);
+			for (at = sentence; (at = strchr(at, '{')); at++) {
+				size_t n = 0;
+
+				while (n < 5 && strncmp(at + 1, names[n], strlen(names[n])))
+					n++;
+				assert_in_range(n, 0, 4);
+			}
+			problem.count = count;
+			dealbox_problem_message(&problem, false, text, sizeof(text));
+			assert_memory_equal(text, sentence, strcspn(sentence, "{"));
+		}
+	}
+	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 12), "{hand} has {count} cards, not {expected}");
+	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 1), "{hand} has {count} card, not {expected}");
+	assert_string_equal(dealbox_code_sentence(DEALBOX_CARD_MISSING, 1), "a card is missing");
+	assert_string_equal(dealbox_code_sentence(DEALBOX_CODES, 0), "");
+}
+
 static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 {
 	struct dealbox_report *report = dealbox_report_new();
@@ -187,6 +219,7 @@ int main(void)
 		cmocka_unit_test(sentences_say_what_and_where),
 		cmocka_unit_test(text_from_outside_is_made_safe),
 		cmocka_unit_test(no_sentence_is_cut_within_a_character),
+		cmocka_unit_test(the_sentence_of_a_code_is_what_a_message_is_made_of),
 		cmocka_unit_test(a_report_keeps_the_first_of_each_kind_and_counts_all),
 	};
 

@@ -2,6 +2,7 @@
 /* The view "Jobs": a new job from a file, and what becomes of the others. */
 import { ask, ask_number, ask_secret, h, show, with_commands } from "./dom.js";
 import { boards_text, grid, parse_boards, progress, progress_text, refusal } from "./present.js";
+import { problem_lines } from "./problems.js";
 import { N_, P_, say, say_count } from "./sentence.js";
 
 /* Deal files are text of some kB; the service takes no set above this. */
@@ -45,6 +46,23 @@ function joined(one, other) {
 	both.set(one);
 	both.set(other, one.length);
 	return both;
+}
+
+/* Why a file was not taken, as paragraphs: what is wrong with it, or why the service did not take it. */
+function what_is_wrong(language, name, problem) {
+	const line = text => h("p", {}, with_commands(text));
+	let answer = null;
+
+	try {
+		answer = JSON.parse(problem.output || "null");
+	} catch (broken) {
+		/* no answer: the message says what there is to say */
+	}
+	if (!answer || !answer.problems)
+		return [line(refusal(language, problem.name, problem.message))];
+	return [line(say(language, N_("{name} cannot be dealt. Nothing was added."), { name })),
+		h("ul", {}, problem_lines(language, answer).map(one => h("li", {}, with_commands(one)))),
+		line(say(language, N_("Correct it in the program that made it, and choose it again.")))];
 }
 
 /* A new job: first the file, which becomes a set of the service; then what is dealt of it. */
@@ -99,7 +117,7 @@ function new_job(app) {
 			input.fill(0);
 			await take_set(added.set, one.name);
 		} catch (problem) {
-			show(outcome, h("p", { class: "bad" }, with_commands(refusal(app.language, problem.name, problem.message))));
+			show(outcome, h("div", { class: "bad" }, what_is_wrong(app.language, one.name, problem)));
 		}
 	}
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Prints the table of lib/dealing/operator.c as JSON, so that the page has the library's own sentences. Runs
- * when dealbox is built, so it links no library. --examples prints sentences that the library makes of the
+ * Prints the tables of lib/dealing/operator.c and of lib/cards/report.c as JSON, so that the page has the
+ * library's own sentences. Runs when dealbox is built, so it links no library. --examples prints sentences that the library makes of the
  * table: the page must make the same ones.
  */
 #include <stdio.h>
 #include <string.h>
+
+#include <dealbox/report.h>
 
 /* the table is private to that file */
 #include "dealing/operator.c"
@@ -116,7 +118,14 @@ static void table_print(void)
 	member("voidShuffled", VOID_SHUFFLED);
 	texts_print("places", places, PLACES);
 	texts_print("seats", seats, SEATS);
-	puts("}");
+	fputs(",\n\"problems\":{", stdout);
+	for (n = 0; n < DEALBOX_CODES; n++) {
+		printf("%s\n\"%s\":{\"severity\":%d", n ? "," : "", dealbox_code_name(n), dealbox_code_severity(n));
+		member("one", dealbox_code_sentence(n, 1));
+		member("text", dealbox_code_sentence(n, 0));
+		putchar('}');
+	}
+	puts("}}");
 }
 
 /* Each state with no fact, and with every fact in turn and together. */

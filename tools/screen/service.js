@@ -170,7 +170,7 @@ export function watch(changed) {
 
 /*
  * Run a command; input (bytes, or null) goes to its standard input. Resolves with its output,
- * and rejects with { name, message }.
+ * and rejects with { name, message, output }.
  */
 export function command(words, input = null, options = {}) {
 	const process = cockpit.spawn(words, { err: "message", binary: true, ...options });
@@ -178,5 +178,6 @@ export function command(words, input = null, options = {}) {
 	process.input(input || "");
 	return new Promise((resolve, reject) => process.then(
 		bytes => resolve(new TextDecoder().decode(bytes)),
-		problem => reject({ name: problem.problem || "", message: problem.message })));
+		(problem, bytes) => reject({ name: problem.problem || "", message: problem.message,
+					     output: bytes ? new TextDecoder().decode(bytes) : "" })));
 }

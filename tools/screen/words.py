@@ -39,6 +39,8 @@ def texts_in(table):
     found = [table['voidBoard'], table['voidShuffled'], *table['places'], *table['seats']]
     found += [state[name] for state in table['states'] for name in ('says', 'behind', 'shuffled')]
     found += [detail['text'] for detail in table['details']]
+    for problem in table['problems'].values():
+        found.append(problem['text'] if problem['one'] == problem['text'] else (problem['one'], problem['text']))
     return [text for text in found if text]
 
 

@@ -173,6 +173,13 @@ DEALBOX_API const char *dealbox_code_name(unsigned int code);
 DEALBOX_API enum dealbox_severity dealbox_code_severity(unsigned int code);
 
 /*
+ * Returns the sentence of a code, without names of cards, for programs that translate it: {hand},
+ * {hands}, {count}, {expected} and {text} stand for members of the problem, and no other member may
+ * be shown. count is that of the problem: some sentences differ for 1. "" for other codes. Static.
+ */
+DEALBOX_API const char *dealbox_code_sentence(unsigned int code, uint32_t count);
+
+/*
  * Writes the sentence for a problem, without file, line and board. Only with reveal does it contain
  * names of cards or anything that reveals them. Writes at most size bytes including the terminating
  * zero, and returns the length it would have had, as snprintf() does.

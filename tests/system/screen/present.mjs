@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -24,7 +24,7 @@ cpSync(join(here, "states.mjs"), join(folder, "states.mjs"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 const load = name => import(join(folder, name));
-const m = await load("measured.js"), p = await load("present.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
+const m = await load("measured.js"), p = await load("present.js"), problems = await load("problems.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
 const { machine, job } = await load("states.mjs");
 const languages = Object.keys(s.LANGUAGES);
 
@@ -237,6 +237,54 @@ test("what came of a test deal", () => {
 	assert.deepEqual([running.title, running.number, running.bar.text], ["Test deal", "", "card 9 of 52"]);
 	assert.match(p.present(machine("used", { Test: tested(), Insertion: 40 }), null, "en").title, /^Test deal done/);
 	assert.doesNotMatch(p.present(machine("used", { Test: tested(), Insertion: 41 }), null, "en").title, /^Test/);
+});
+
+const wrong = (code, more = {}) => ({ file: "standard input", board: null, line: null, severity: table.problems[code].severity ? "problem" : "note",
+				      code, message: "in English", ...more });
+
+test("each code of a problem has a sentence in every language, and no field is left", () => {
+	const codes = Object.keys(table.problems);
+
+	assert.ok(codes.length > 60);
+	for (const language of languages)
+		for (const code of codes) {
+			const said = problems.problem_sentence(language, wrong(code, { hand: "E", hands: "NW", count: 12, expected: 13, text: "board 9" }));
+
+			assert.doesNotMatch(said, /[{}]|undefined|NaN/, `${language}: ${code}`);
+			if (language !== "en")
+				assert.notEqual(said, problems.problem_sentence("en", wrong(code, { hand: "E", hands: "NW", count: 12, expected: 13, text: "board 9" })),
+						`${language}: ${code}`);
+		}
+});
+
+test("problems in words: seats, plural forms, places, how many more", () => {
+	const said = (language, code, more) => problems.problem_lines(language, { problems: [wrong(code, more)], counts: { [code]: 1 } });
+
+	assert.deepEqual(said("en", "card-repeated", { board: "7", line: 12, hands: "EW" }), ["Board 7, line 12: a card is there twice, held by East and West"]);
+	assert.deepEqual(said("nb", "card-repeated", { board: "7", hands: "S" }), ["Mappe 7: et kort finnes to ganger, hos Syd alene"]);
+	assert.deepEqual([1, 2, 12].map(count => said("ru", "hand-size", { hand: "N", count, expected: 13 })[0]),
+			 ["Север: 1 карта, а не 13", "Север: 2 карты, а не 13", "Север: 12 карт, а не 13"]);
+	assert.deepEqual([1, 12].map(count => said("en", "hand-size", { hand: "N", count, expected: 13 })[0]),
+			 ["North has 1 card, not 13", "North has 12 cards, not 13"]);
+	assert.deepEqual(said("fr", "deal-repeated", { board: "9", byte: 0, text: "board 3" }), ["Étui 9: la même donne que : étui 3"]);
+	assert.deepEqual(said("el", "format-unknown").length, 1);
+	/* notes are no reason, and a code of a newer tool has its message */
+	assert.deepEqual(said("nb", "ten-as-10"), []);
+	assert.deepEqual(problems.problem_lines("nb", { problems: [{ ...wrong("card-missing"), code: "moon-phase" }], counts: {} }), ["in English"]);
+	const many = Array.from({ length: 9 }, (_, n) => wrong("card-missing", { board: String(n + 1) }));
+
+	assert.equal(problems.problem_lines("ru", { problems: many, counts: { "card-missing": 1500 } }).at(-1), "и ещё 1494 такие ошибки");
+	assert.equal(problems.problem_lines("ru", { problems: many, counts: { "card-missing": 9 } }).length, 7);
+	/* thirteen cards of one deal */
+	assert.deepEqual(problems.problem_lines("en", { problems: [...many.slice(0, 1), ...many.slice(0, 1), wrong("ten-as-10")], counts: { "card-missing": 2, "ten-as-10": 1 } }),
+			 ["Board 1: a card is missing (× 2)"]);
+});
+
+test("the texts of problems are those of the library", () => {
+	const files = ["formats/dup.c", "cards/set.c"].map(name => readFileSync(join(sources, "../../lib", name), "utf8")).join("");
+
+	for (const text of problems.texts())
+		assert.ok(files.includes('"' + text) || files.match(new RegExp('"' + text.replace(/{[a-z]+}/g, "%z?[us]"))), text);
 });
 
 test("cards are named as the language names them", () => {

@@ -147,9 +147,25 @@ def damaged(screen):
         out.write(lines.replace(first[1], ' '.join(hands), 1))
     screen.open('jobs')
     screen.choose(path)
-    screen.says('board 1', '.bad')
+    screen.says(r'damaged\.pbn cannot be dealt\. Nothing was added\.\s+Board 1, line \d+: a card is missing \(× 13\)\s+'
+                r'Board 1, line \d+: a card is there twice, held by North and East', '.bad')
     assert not NAMES.search(screen.text('.bad')), screen.text('.bad')
     assert not screen.all('#deal')
+    # the same in Russian, and a file that holds no deals
+    screen.browser.execute_script('localStorage.setItem("dealbox-language", "ru")')
+    screen.browser.refresh()
+    screen.open('jobs')
+    screen.choose(path)
+    screen.says(r'Доска 1, строка \d+: карта есть дважды, рука: Север и Восток', '.bad')
+    assert not NAMES.search(screen.text('.bad')), screen.text('.bad')
+    with open(path, 'w') as out:
+        out.write('Dear members, the evening begins at 18:45.\n')
+    screen.choose(path)
+    screen.says('это не файл сдач известного формата', '.bad')
+    assert not re.search('not a deal file', screen.text('.bad'))
+    assert screen.text('.bad code') == 'dealbox convert --from'
+    screen.browser.execute_script('localStorage.setItem("dealbox-language", "en")')
+    screen.browser.refresh()
 
 
 def dropped(screen):

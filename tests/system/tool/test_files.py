@@ -72,6 +72,18 @@ def check_answers_with_its_status_and_tells_no_card(box):
     assert answer["complete"] == 1
     assert [p["code"] for p in answer["problems"]] == ["card-repeated", "card-missing"]
     assert_secret(json.dumps(answer))
+    # the members that the sentence shows, so that a program can translate it; no card, even to who may see it
+    shown = ("file", "line", "byte", "board", "severity", "code", "message", "hand", "hands", "count", "expected", "text")
+    assert [p.get("hands") for p in answer["problems"]] == ["EW", None]
+    assert all(set(p) <= set(shown) for p in answer["problems"])
+    revealed = json.loads(box.dealbox("check", "--json", "--reveal", "bad.pbn").expect(1).out)
+    for one in revealed["problems"]:
+        one.pop("message")
+    assert_secret(json.dumps(revealed))
+    box.write("short.pbn", game(1, OTHER.replace("754", "75")))
+    short = [p for p in json.loads(box.dealbox("check", "--json", "short.pbn").expect(1).out)["problems"]
+             if p["code"] == "hand-size"][0]
+    assert (short["count"], short["expected"], short["hand"] in "NESW") == (12, 13, True), short
 
 
 @test

@@ -28,6 +28,8 @@ static enum status add(struct call *call)
 	enum status status;
 	sd_bus *bus;
 
+	if (call->json)
+		set_to_deal_problems_as_json();
 	if (call->secret && !sealed_secret_first())
 		return STATUS_INPUT;
 	status = set_to_deal_read(call->args->argv + 1, call->args->argc - 1, false, "nothing was added", &set);
@@ -204,7 +206,8 @@ const struct command cmd_set = {
 		 "set; `dealbox deal --set` deals it. The same deals for the same session are\n"
 		 "the same set. A sealed file is opened in memory, by the key or by a passphrase\n"
 		 "that is asked for. --secret-first is for programs that hand over both: a line\n"
-		 "with the passphrase, or with the key as its file has it, comes first.\n"
+		 "with the passphrase, or with the key as its file has it, comes first. With --json,\n"
+		 "the problems of a file are on standard output as those of `dealbox check` are.\n"
 		 "list shows the sets of the service, newest first. played says that\n"
 		 "everybody has played a set: whoever may deal may then print its hand records,\n"
 		 "unless a job of it is open. The service asks polkit whether you may see cards,\n"

@@ -239,6 +239,33 @@ void set_as_read_counts_json(const struct dealbox_report *report)
 	putchar('}');
 }
 
+/* Print the members that the sentence shows without names of cards, so that a program can translate it. */
+static void fields_json(const struct dealbox_problem *problem)
+{
+	const char *sentence = dealbox_code_sentence(problem->code, problem->count);
+	char text[2 * sizeof(problem->text)];
+	unsigned int seat;
+
+	if (strstr(sentence, "{hand}"))
+		printf(",\"hand\":\"%c\"", dealbox_seat_letter(problem->hand));
+	if (strstr(sentence, "{hands}")) {
+		fputs(",\"hands\":\"", stdout);
+		for (seat = 0; seat < DEALBOX_HANDS; seat++)
+			if (problem->hands >> seat & 1)
+				putchar(dealbox_seat_letter((int)seat));
+		putchar('"');
+	}
+	if (strstr(sentence, "{count}"))
+		printf(",\"count\":%" PRIu32, problem->count);
+	if (strstr(sentence, "{expected}"))
+		printf(",\"expected\":%" PRIu32, problem->expected);
+	if (strstr(sentence, "{text}")) {
+		dealbox_text_safe(problem->text, sizeof(problem->text), text, sizeof(text));
+		fputs(",\"text\":", stdout);
+		set_as_read_text_json(text);
+	}
+}
+
 void set_as_read_problems_json(const struct dealbox_report *report, bool reveal)
 {
 	const struct dealbox_problem *problem;
@@ -261,9 +288,11 @@ void set_as_read_problems_json(const struct dealbox_report *report, bool reveal)
 			set_as_read_text_json(problem->board);
 		else
 			fputs("null", stdout);
-		printf(",\"severity\":\"%s\",\"code\":\"%s\",\"message\":",
+		printf(",\"severity\":\"%s\",\"code\":\"%s\"",
 		       problem->severity == DEALBOX_NOTE ? "note" : "problem",
 		       dealbox_code_name(problem->code));
+		fields_json(problem);
+		fputs(",\"message\":", stdout);
 		set_as_read_text_json(text ? text : "");
 		putchar('}');
 		free(text);

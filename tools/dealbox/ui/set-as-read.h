@@ -65,7 +65,10 @@ void set_as_read_complain(const struct dealbox_report *report, bool reveal);
 void set_as_read_complain_of(const struct dealbox_report *report, enum dealbox_severity severity,
 			  bool reveal);
 
-/* Print the problems as a JSON array to standard output. */
+/*
+ * Print the problems as a JSON array to standard output: file, place, code, message, and the members
+ * that the message shows without names of cards. Only the message shows cards, and only if reveal.
+ */
 void set_as_read_problems_json(const struct dealbox_report *report, bool reveal);
 
 /* Print the number of problems per code as a JSON object. */

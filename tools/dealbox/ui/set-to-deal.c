@@ -28,6 +28,14 @@ void set_to_deal_number_from(unsigned long first)
 	number_from = first;
 }
 
+/* problems are also printed as JSON */
+static bool as_json;
+
+void set_to_deal_problems_as_json(void)
+{
+	as_json = true;
+}
+
 /* Return true if a board has no number. Without one, it cannot be dealt. */
 static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *report)
 {
@@ -105,6 +113,13 @@ enum status set_to_deal_read(char *const *files, int count, bool reveal, const c
 		problems = 1;
 	} else {
 		problems = problems_say(report, reveal);
+		if (problems && as_json) {
+			fputs("{\"problems\":", stdout);
+			set_as_read_problems_json(report, reveal);
+			fputs(",\"counts\":", stdout);
+			set_as_read_counts_json(report);
+			puts("}");
+		}
 		if (problems)
 			complain(unread ? "give the names of files with deals" :
 				 lacks ? "`dealbox convert --first N` numbers the boards of a file that does not" :

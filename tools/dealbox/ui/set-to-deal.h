@@ -18,6 +18,9 @@ enum status set_to_deal_read(char *const *files, int count, bool reveal, const c
 /* Let set_to_deal_read() number the unnumbered boards, starting with first. */
 void set_to_deal_number_from(unsigned long first);
 
+/* Let set_to_deal_read() print the problems as JSON, too: one object on standard output. */
+void set_to_deal_problems_as_json(void);
+
 /*
  * Write a new file. format is a name; NULL means the one for the suffix of path. Returns false,
  * after reporting an error, if the file exists or cannot be written.
