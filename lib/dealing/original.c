@@ -45,11 +45,13 @@ static int read_trace(struct dealbox_ledger *ledger, const struct dealbox_ledger
 	if (err)
 		return err;
 	*trace = dealbox_trace_new(insertion->number);
-	for (n = 0; *trace && n < count; n++)
-		dealbox_trace_add(*trace, &events[n]);
+	err = *trace ? 0 : -ENOMEM;
+	for (n = 0; !err && n < count; n++)
+		if (dealbox_trace_add(*trace, &events[n]) == -ENOMEM)
+			err = -ENOMEM;
 	sodium_memzero(events, count * sizeof(*events));
 	free(events);
-	return *trace ? 0 : -ENOMEM;
+	return err;
 }
 
 int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job, unsigned int board,
@@ -63,7 +65,6 @@ int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job, unsign
 	if (!err)
 		err = dealbox_ledger_copies(ledger, job, drop_open, &original);
 	*deal = (struct dealbox_deal){ 0 };
-	*pocket = 0;
 	for (n = 0; !err && n < DEALBOX_HANDS; n++) {
 		*pocket = n;
 		err = original.pockets[n].id ? read_trace(ledger, &original.pockets[n], &traces[n]) : -ENODATA;

@@ -376,8 +376,8 @@ static enum did do_attest(struct dealing *d, const struct step *step)
 
 static enum did do_signed(struct dealing *d, const struct step *step)
 {
-	struct dealbox_ledger_attestation signed_now = { 0 };
-	struct dealbox_attestation attestation = { 0 };
+	struct dealbox_ledger_attestation signed_now;
+	struct dealbox_attestation attestation;
 	struct dealbox_identity identity;
 	int err = dealbox_machine_get_attestation(d->machine, &attestation);
 

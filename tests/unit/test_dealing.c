@@ -40,6 +40,7 @@ static struct {
 	struct dealbox_plan plan;		/* the last SET_PLAN */
 	uint8_t nonce[DEALBOX_NONCE_SIZE];	/* the last ATTEST */
 	int attestation_error, identity_error;
+	const char *uri;
 	unsigned int asked;			/* number of GET_STATUS */
 	unsigned int polls;			/* number of waits for events */
 	size_t more;				/* events that become available at each wait */
@@ -84,6 +85,7 @@ void __wrap_dealbox_machine_close(struct dealbox_machine *m);
 int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand);
 int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
+const char *__wrap_dealbox_machine_uri(const struct dealbox_machine *m);
 int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout);
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
 
@@ -187,6 +189,12 @@ void __wrap_dealbox_machine_close(struct dealbox_machine *m)
 	called(m ? "close;" : "close none;");
 }
 
+const char *__wrap_dealbox_machine_uri(const struct dealbox_machine *m)
+{
+	(void)m;
+	return machine.uri;
+}
+
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m)
 {
 	(void)m;
@@ -234,7 +242,8 @@ static uint64_t the_job;	/* its number in the ledger */
 
 static struct {
 	/* errors of the next call */
-	int add_act, begin, end, get_deal, jobs, boards, machines, copies, counts, insertions, last, restored;
+	int add_act, add_emulation, begin, end, get_deal, jobs, boards, machines, copies, counts, insertions;
+	int last, restored;
 	int verify, capture_pocket;		/* errors of the library */
 	bool lacks_card;			/* the next deal lacks a card */
 	unsigned int after;			/* this many calls of end succeed first */
@@ -273,6 +282,16 @@ int __real_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsig
 				   struct dealbox_deal *deal);
 int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
 				   struct dealbox_deal *deal);
+
+int __real_dealbox_ledger_add_emulation(struct dealbox_ledger *l, uint64_t insertion);
+int __wrap_dealbox_ledger_add_emulation(struct dealbox_ledger *l, uint64_t insertion);
+int __wrap_dealbox_ledger_add_emulation(struct dealbox_ledger *l, uint64_t insertion)
+{
+	int err = taken(&fails.add_emulation);
+
+	called("emulation;");
+	return err ? err : __real_dealbox_ledger_add_emulation(l, insertion);
+}
 
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act)
 {
@@ -512,6 +531,7 @@ static void world_begin(struct world *w, unsigned int options)
 	memset(w, 0, sizeof(*w));
 	memset(&machine, 0, sizeof(machine));
 	machine.time_us = 5000000;
+	machine.uri = "usb:1-2";
 	machine.status.flags = DEALBOX_STATUS_HOPPER;
 	snprintf(machine.what.what, sizeof(machine.what.what), "it will not");
 	memset(&fails, 0, sizeof(fails));
@@ -537,9 +557,11 @@ static void world_begin(struct world *w, unsigned int options)
 
 static void world_end(struct world *w)
 {
+	static const uint8_t zeros[DEALBOX_NONCE_SIZE];
 	char command[128];
 
 	dealing_end(&w->d);
+	assert_memory_equal(w->d.nonce, zeros, sizeof(zeros));
 	/* no trace of cards is left */
 	assert_int_equal(w->d.plan.entries, 0);
 	assert_int_equal(*w->d.revealed, 0);
@@ -980,6 +1002,33 @@ static void test_begin(void **state)
 	e->arg[0] = 1;
 	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.starter, DEALBOX_UID_NONE);
+	world_end(&w);
+
+	/* a machine that a program plays: that is on record before anything starts */
+	world_begin(&w, 0);
+	w.d.plan_id = 6;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
+	assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;");
+	assert_int_equal(dealbox_ledger_emulated(w.ledger, w.d.insertion), 0);
+	world_end(&w);
+	world_begin(&w, 0);
+	machine.uri = "emu:/run/table";
+	w.d.plan_id = 6;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
+	assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;emulation;");
+	assert_int_equal(dealbox_ledger_emulated(w.ledger, w.d.insertion), 1);
+	world_end(&w);
+	world_begin(&w, 0);
+	machine.uri = "emu:/run/table";
+	w.d.plan_id = 6;
+	fails.add_emulation = -EIO;
+	assert_int_equal(does(&w, STEP_BEGIN), DID_LEDGER);
+	assert_non_null(strstr(said(&w), "refused 1.1: "));
+	/* an insertion that was refused is no emulation */
+	fails.begin = -EIO;
+	calls();
+	assert_int_equal(does(&w, STEP_BEGIN), DID_LEDGER);
+	assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;");
 	world_end(&w);
 
 	/* an original is not empty */
@@ -1613,6 +1662,7 @@ static void test_diagnosis(void **state)
 /* The pocket and the depth of the earlier of two equal cards, also with reversed pockets. */
 static void test_repeat(void **state)
 {
+	struct dealbox_operator_facts facts;
 	struct dealbox_event *e;
 	struct world w;
 	unsigned int reversed, n;
@@ -1641,6 +1691,9 @@ static void test_repeat(void **state)
 		assert_non_null(strstr(w.d.revealed, "HJ"));
 		assert_int_equal(w.d.seat, reversed == 1 ? 3 : 2);
 		assert_int_equal(w.d.depth, 10);
+		dealing_facts(&w.d, &facts);
+		assert_int_equal(facts.culprit, 1);
+		assert_int_equal(facts.chance, 60);
 		world_end(&w);
 	}
 	/* without the earlier card, its place is unknown */
@@ -1652,6 +1705,62 @@ static void test_repeat(void **state)
 	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.seat, 0);
 	assert_int_equal(w.d.depth, 0);
+	world_end(&w);
+}
+
+/* A test deal is counted as it goes on: at its start, and whenever something but a card comes. */
+static void test_counts_a_test(void **state)
+{
+	struct dealbox_event *e;
+	struct world w;
+
+	(void)state;
+	world_begin(&w, 0);
+	/* without a board, there is nothing to count */
+	event(DEALBOX_EV_DEAL_STARTED, 0)->code = TEST_PLAN;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.state, TEST_NONE);
+	event(DEALBOX_EV_BOARD_INSERTED, 1);
+	e = event(DEALBOX_EV_DEAL_STARTED, 1);
+	e->code = TEST_PLAN;
+	e->arg[0] = 2;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.state, TEST_RUNNING);
+	assert_int_equal(w.d.tested.insertion, 1);
+	assert_int_equal(w.d.tested.cards, 2);
+	/* the trace is not counted anew for each event of each card */
+	card(0, 5, 1);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.fed, 0);
+	event(DEALBOX_EV_PAUSED, 1);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.fed, 1);
+	event(DEALBOX_EV_CARD_READ, 1)->position = 1;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.fed, 1);
+	e = event(DEALBOX_EV_DEAL_DONE, 1);
+	e->code = TEST_PLAN;
+	e->position = 2;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.state, TEST_DONE);
+	assert_int_equal(w.d.tested.fed, 2);
+	assert_int_equal(w.d.tested.landed, 1);
+	/* a board that is dealt is no test; nor is the cable that is pulled then */
+	event(DEALBOX_EV_BOARD_INSERTED, 2);
+	event(DEALBOX_EV_DEAL_STARTED, 2)->code = 7;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.state, TEST_DONE);
+	assert_int_equal(w.d.tested.insertion, 1);
+	dealing_detach(&w.d);
+	assert_int_equal(w.d.tested.state, TEST_DONE);
+	/* but it ends a test that is under way */
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	event(DEALBOX_EV_BOARD_INSERTED, 3);
+	event(DEALBOX_EV_DEAL_STARTED, 3)->code = TEST_PLAN;
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.tested.state, TEST_RUNNING);
+	dealing_detach(&w.d);
+	assert_int_equal(w.d.tested.state, TEST_LOST);
 	world_end(&w);
 }
 
@@ -1763,6 +1872,10 @@ static void test_job(void **state)
 	smaller = jobs_add(&w.jobs, id, 1, &(unsigned int){ 1 }, 1, 1, 0, 0);
 	assert_int_equal(job_refresh(w.ledger, &w.jobs, smaller), 0);
 	assert_true(job_done(smaller));
+	act(&w, DEALBOX_ACT_COPIES, id, 0, 3);
+	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), 0);
+	assert_int_equal(job->copies, 3);
+	assert_false(job_done(job));
 	/* errors of the ledger */
 	job->voided = 9;
 	fails.jobs = -EIO;
@@ -1783,7 +1896,7 @@ static void test_job(void **state)
 /* A job that cannot be loaded leaves nothing behind. */
 static void test_job_not_loaded(void **state)
 {
-	static const char *const machines[] = { "SN1", NULL };
+	static const char *const machines[] = { "SN1", "SN2", NULL };
 	static int *const errors[] = { &fails.jobs, &fails.boards, &fails.machines, &fails.copies };
 	struct world w;
 	struct job *job;
@@ -2133,87 +2246,6 @@ static void test_sensors_that_saw_nothing(void **state)
 	}
 }
 
-/* A pocket of an original is captured: that many cards, from one on. */
-static void capture_pocket(struct world *w, unsigned int pocket, unsigned int first, unsigned int count)
-{
-	struct dealbox_event events[20] = {
-		{ .type = DEALBOX_EV_DEAL_STARTED, .insertion = 1 },
-	};
-	const unsigned int end = count + 1;
-	uint64_t insertion;
-	unsigned int n;
-
-	for (n = 0; n < count; n++)
-		events[n + 1] = (struct dealbox_event){
-			.type = DEALBOX_EV_CARD_READ, .insertion = 1, .position = n,
-			.card = (5 * (first + n)) % DEALBOX_CARDS,
-		};
-	events[end] = (struct dealbox_event){ .type = DEALBOX_EV_DEAL_DONE, .insertion = 1, .position = 13 };
-	for (n = 0; n <= end; n++)
-		events[n].seqno = events[n].machine_seq = n;
-	assert_int_equal(dealbox_ledger_begin(w->ledger, the_job, 1, pocket + 1, "SN1", 1, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, events, end + 1), 0);
-}
-
-/* The original of a board; the error is at that pocket. Nothing is left of an earlier deal. */
-static int original(const struct world *w, unsigned int board, struct dealbox_deal *deal, unsigned int pocket)
-{
-	const struct dealbox_deal none = { 0 };
-	unsigned int at = 99;
-	int err;
-
-	memset(deal, 0xff, sizeof(*deal));
-	err = dealbox_dealing_original(w->ledger, the_job, board, deal, &at);
-	if (err && err != -EBADMSG)
-		assert_int_equal(at, pocket);
-	/* with other errors, the deal has what was read */
-	if (err == -ENODATA)
-		assert_memory_equal(deal, &none, sizeof(none));
-	return err;
-}
-
-/* The deal of an original is that of the last capture of each pocket. */
-static void test_original(void **state)
-{
-	struct dealbox_ledger_act redeal = { .act = DEALBOX_ACT_REDEAL, .board = 1, .copy = 3 };
-	struct dealbox_deal deal;
-	uint64_t insertion;
-	unsigned int n;
-	struct world w;
-
-	(void)state;
-	world_begin(&w, DEALBOX_JOB_CAPTURE);
-	redeal.job = the_job;
-	for (n = 0; n < 4; n++) {
-		assert_int_equal(original(&w, 1, &deal, n), -ENODATA);
-		capture_pocket(&w, n, 13 * n, n == 2 ? 12 : 13);
-	}
-	assert_int_equal(original(&w, 1, &deal, 2), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
-	capture_pocket(&w, 2, 25, 13);
-	assert_int_equal(original(&w, 1, &deal, 2), -EBADMSG);
-	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
-	capture_pocket(&w, 2, 26, 13);
-	assert_int_equal(original(&w, 1, &deal, 0), 0);
-	for (n = 0; n < DEALBOX_CARDS; n++)
-		assert_true(deal.hand[n / 13] >> 5 * n % DEALBOX_CARDS & 1);
-	/* a pocket that was asked for again does not count until it is read */
-	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
-	assert_int_equal(original(&w, 1, &deal, 2), -ENODATA);
-	assert_int_equal(dealbox_ledger_begin(w.ledger, the_job, 1, 3, "SN1", 1, 1, &insertion), 0);
-	assert_int_equal(original(&w, 1, &deal, 2), -ENODATA);
-	assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), 0);
-	assert_int_equal(original(&w, 1, &deal, 2), -ENODATA);
-	capture_pocket(&w, 2, 26, 13);
-	assert_int_equal(original(&w, 1, &deal, 0), 0);
-	assert_int_equal(original(&w, 2, &deal, 0), -ENODATA);
-	/* nor does the last one */
-	redeal.copy = DEALBOX_HANDS;
-	assert_int_equal(dealbox_ledger_add_act(w.ledger, &redeal), 0);
-	assert_int_equal(original(&w, 1, &deal, 3), -ENODATA);
-	world_end(&w);
-}
-
 /* A shuffled pack is exact when each position fell where the law has it, whatever card it was. */
 static void test_law(void **state)
 {
@@ -2266,7 +2298,6 @@ int main(void)
 		cmocka_unit_test(test_judge),
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_law),
-		cmocka_unit_test(test_original),
 		cmocka_unit_test(test_void),
 		cmocka_unit_test(test_undo),
 		cmocka_unit_test(test_attest),
@@ -2277,6 +2308,7 @@ int main(void)
 		cmocka_unit_test(test_progress),
 		cmocka_unit_test(test_diagnosis),
 		cmocka_unit_test(test_repeat),
+		cmocka_unit_test(test_counts_a_test),
 		cmocka_unit_test(test_learns),
 		cmocka_unit_test(test_job),
 		cmocka_unit_test(test_job_not_loaded),
