@@ -12,22 +12,27 @@ static unsigned int month_of(int64_t at)
 	time_t seconds = at / 1000000;
 	struct tm utc;
 
-	if (at < 0 || !gmtime_r(&seconds, &utc))
+	if (at < 0)
 		return 0;
+	gmtime_r(&seconds, &utc);
 	return (utc.tm_year - 70) * 12 + utc.tm_mon;
+}
+
+static int order(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
 }
 
 static int compare(const void *a, const void *b)
 {
 	const struct statistics_insertion *one = a, *other = b;
+	int by = order(one->month, other->month);
 
-	if (one->month != other->month)
-		return one->month < other->month ? -1 : 1;
-	if (one->set != other->set)
-		return one->set < other->set ? -1 : 1;
-	if (one->board != other->board)
-		return one->board < other->board ? -1 : 1;
-	return one->id < other->id ? -1 : one->id > other->id;
+	if (!by)
+		by = order(one->set, other->set);
+	if (!by)
+		by = order(one->board, other->board);
+	return by ? by : order(one->id, other->id);
 }
 
 size_t statistics_choose(struct statistics_insertion *list, size_t count)
@@ -44,7 +49,7 @@ size_t statistics_choose(struct statistics_insertion *list, size_t count)
 	/* Up to the month that is not over, or that has a board without a verdict. */
 	for (last = 0; last < count && list[last].month < month && list[last].judged; last++)
 		;
-	while (last && last < count && list[last - 1].month == list[last].month)
+	while (last && list[last - 1].month == list[last].month)
 		last--;
 	/* The newest months, as far as they can be counted at once; one month at least, from its start. */
 	first = last ? list[last - 1].month : 0;

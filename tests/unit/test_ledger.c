@@ -1486,6 +1486,8 @@ static void test_tampered(void **state)
 		  "WHERE insertion = 3", "insertion 2 of machine SN1 was dealt 2 times" },
 		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
 		{ "UPDATE chain SET hash = randomblob(32) WHERE seq = 3", "was changed" },
+		{ "PRAGMA ignore_check_constraints = ON; UPDATE chain SET hash = x'' WHERE seq = 3",
+		  "the hash of record 3 was changed" },
 		{ "UPDATE chain SET kind = 42 WHERE seq = 3", "of no known kind" },
 		{ "UPDATE chain SET kind = 12 WHERE seq = 3", "of no known kind" },
 		{ "INSERT INTO acts SELECT 9999, at, uid, act, job, board, copy, value, machine "

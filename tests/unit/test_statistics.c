@@ -369,6 +369,11 @@ static void there_is_a_limit(void **state)
 	kept = statistics_choose(list, 3 * each + 1);
 	assert_int_equal(kept, each);
 	assert_int_equal(list[0].month, 2);
+	/* two months that can just be counted at once */
+	for (n = 0; n <= STATISTICS_TRACES; n++)
+		list[n] = (struct statistics_insertion){ .id = n, .judged = true, .board = n,
+							 .begun = (int64_t)(n / (STATISTICS_TRACES / 2)) * MONTH };
+	assert_int_equal(statistics_choose(list, STATISTICS_TRACES + 1), STATISTICS_TRACES);
 	/* one month that is too long: its first boards, whenever it is asked */
 	for (n = 0; n < 4 * each; n++)
 		list[n] = (struct statistics_insertion){ .id = n, .begun = n == 4 * each - 1 ? MONTH : 0, .judged = true,
@@ -382,16 +387,17 @@ static void there_is_a_limit(void **state)
 /* Choose of insertions that were begun in these months. Returns how many, and their ids. */
 static size_t chosen(const char *months, uint64_t ids[64])
 {
-	struct statistics_insertion list[64] = { 0 };
 	size_t count = strlen(months), n, kept;
+	struct statistics_insertion *list = calloc(count, sizeof(*list));	/* nothing behind it is read */
 
 	for (n = 0; n < count; n++)
 		list[n] = (struct statistics_insertion){
 			.id = n + 1, .begun = (months[n] & ~0x20) == 'A' ? -1 : ((months[n] | 0x20) - 'a') * MONTH + DAY,
-			.judged = months[n] >= 'a', .set = 1, .board = 1 };
+			.judged = months[n] >= 'a', .set = 1, .board = 1, .month = 77 };
 	kept = statistics_choose(list, count);
 	for (n = 0; n < kept; n++)
 		ids[n] = list[n].id;
+	free(list);
 	return kept;
 }
 
@@ -484,6 +490,78 @@ static void readings_have_limits(void **state)
 	assert_int_equal(failed_of(read, &month), 0);
 }
 
+/* Count events of one insertion. */
+static struct statistics_month month_of(const struct dealbox_event *events, size_t count)
+{
+	struct statistics_insertion insertion = { .set = 1, .board = 1, .by_card = true };
+	struct statistics_month month = { 0 };
+
+	statistics_add(&month, &insertion, events, count);
+	statistics_end(&month);
+	return month;
+}
+
+#define MONTH_OF(...) \
+	month_of((const struct dealbox_event[]){ __VA_ARGS__ }, \
+		 sizeof((const struct dealbox_event[]){ __VA_ARGS__ }) / sizeof(struct dealbox_event))
+#define READ(named) { .type = DEALBOX_EV_CARD_READ, .card = (named), .pocket = DEALBOX_NONE }
+#define UNREAD { .type = DEALBOX_EV_CARD_UNREADABLE, .card = DEALBOX_NONE, .pocket = DEALBOX_NONE }
+#define ROUTED(named, to) { .type = DEALBOX_EV_CARD_ROUTED, .card = (named), .pocket = (to) }
+
+static void only_another_reading_is_a_failure(void **state)
+{
+	struct statistics_month month;
+
+	(void)state;
+	assert_int_equal(MONTH_OF(READ(5), READ(5), ROUTED(5, 0)).failed, 0);
+	assert_int_equal(MONTH_OF(READ(5), READ(7), ROUTED(7, 0)).failed, 1);
+	assert_int_equal(MONTH_OF(READ(5), UNREAD, READ(5), ROUTED(5, 0)).failed, 1);
+	assert_int_equal(MONTH_OF(READ(5), UNREAD, READ(7), ROUTED(7, 0)).failed, 2);
+	/* nobody knows which card it was: it was never sent on, or was sent without a name */
+	assert_int_equal(MONTH_OF(UNREAD).failed, 1);
+	month = MONTH_OF(UNREAD, ROUTED(STATISTICS_CARDS, 0));
+	assert_int_equal(month.failed, 1);
+	assert_int_equal(month.card_deals[0], 0);
+	month = MONTH_OF(UNREAD, ROUTED(0, 0));
+	assert_int_equal(month.card_failed[0], 1);
+	assert_int_equal(month.card_deals[0], 1);
+	assert_int_equal(month.card_deals[1], 0);
+}
+
+static void a_jam_is_of_the_gate_that_the_card_went_to(void **state)
+{
+	struct dealbox_event jam = { .type = DEALBOX_EV_JAM, .card = DEALBOX_NONE, .code = DEALBOX_JAM_GATE };
+	struct dealbox_event wrong = { .type = DEALBOX_EV_WRONG_POCKET, .code = DEALBOX_JAM_POCKET, .arg = { 2 } };
+	struct statistics_month month;
+
+	(void)state;
+	assert_int_equal(MONTH_OF(ROUTED(5, 3), jam).gates[3].stuck, 1);
+	month = MONTH_OF(ROUTED(5, DEALBOX_MAX_POCKETS), jam);
+	assert_int_equal(month.card_failed[0] + month.card_failed[1] + month.card_failed[2], 0);
+	/* a card that fell elsewhere is not stuck, whatever the code of that event */
+	month = MONTH_OF(ROUTED(5, 3), wrong);
+	assert_int_equal(month.gates[2].wrong, 1);
+	assert_int_equal(month.gates[3].stuck, 0);
+}
+
+static void the_same_board_of_another_set_is_another_deal(void **state)
+{
+	struct statistics_insertion insertion = { .set = 1, .board = 1 };
+	struct statistics_month month = { 0 };
+
+	(void)state;
+	statistics_add(&month, &insertion, NULL, 0);
+	statistics_add(&month, &insertion, NULL, 0);
+	assert_int_equal(month.deals, 1);
+	insertion.set = 2;
+	statistics_add(&month, &insertion, NULL, 0);
+	assert_int_equal(month.deals, 2);
+	insertion.board = 2;
+	statistics_add(&month, &insertion, NULL, 0);
+	assert_int_equal(month.deals, 3);
+	assert_int_equal(month.boards, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -498,6 +576,9 @@ int main(void)
 		cmocka_unit_test(a_month_is_shown_as_a_whole),
 		cmocka_unit_test(copies_of_a_deal_stand_together),
 		cmocka_unit_test(readings_have_limits),
+		cmocka_unit_test(only_another_reading_is_a_failure),
+		cmocka_unit_test(a_jam_is_of_the_gate_that_the_card_went_to),
+		cmocka_unit_test(the_same_board_of_another_set_is_another_deal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

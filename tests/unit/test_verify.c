@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/event.h>
 #include <dealbox/verify.h>
 
 #include "freed_memory.h"
@@ -229,6 +230,15 @@ static void exact_traces_are_exact(void **state)
 		dealbox_verdict_message(verdict, text, sizeof(text));
 		assert_string_equal(text, i & 1 ? "exact duplicate (by exit sensors)" :
 				    "exact duplicate (by gates)");
+		dealbox_verdict_free(verdict);
+	}
+	/* a person has dealt one of the cards */
+	for (int i = 0; i < 2; i++) {
+		exact_run(&run, i);
+		run.events[50].flags |= DEALBOX_EVF_BY_HAND;
+		verdict = judge(&run);
+		assert_true(dealbox_verdict_exact(verdict));
+		assert_int_equal(dealbox_verdict_basis(verdict), DEALBOX_BASIS_HAND);
 		dealbox_verdict_free(verdict);
 	}
 }
