@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "transfer.h"
+
 #define SUBCLASS	0x44
 #define NATIVE		0x01
 #define SERIAL		0x02
@@ -27,9 +29,6 @@
 #define PACKET_MOST	512
 /* the longest data stage that the kernel's gadgets take */
 #define DATA_MOST	4096
-
-/* transfers that are given back one after the other, as when the host clears a halt */
-#define FAILURES_MOST	16
 
 #define U16(value)	htole16(value)
 #define U32(value)	htole32(value)
@@ -49,13 +48,7 @@ struct descriptors {
 struct endpoint {
 	int fd;				/* -1 = the machine does not have it */
 	uint16_t packet;		/* wMaxPacketSize at the speed of the bus */
-	bool busy;			/* the kernel has the transfer */
-	bool rests;			/* it failed; the next configuration mends it */
-	uint8_t failures;		/* one after the other */
-	uint16_t again;			/* bytes of an IN transfer that did not go out */
-	bool has_data;			/* an OUT transfer that the core has not seen */
-	uint16_t length;		/* of its data */
-	uint32_t configuration;		/* when it was given to the kernel */
+	struct transfer transfer;
 	struct iocb iocb;
 	uint8_t data[PACKET_MOST];
 };
@@ -68,7 +61,6 @@ struct functionfs {
 	int pending;			/* endpoint 0 again, to ask without waiting */
 	aio_context_t aio;
 	bool enabled;
-	uint32_t configuration;		/* counts, to know transfers of an earlier one */
 	struct endpoint endpoints[ENDPOINTS];
 
 	/* What the thread of endpoint 0 asks the other one, who then posts `answered`. */
@@ -76,7 +68,10 @@ struct functionfs {
 	bool has_thread;
 	sem_t answered;
 	atomic_bool asked;
-	/* An event was taken from the kernel, and may say that the machine was configured. */
+	/*
+	 * The thread is taking an event from the kernel, which may say that the machine was configured, or
+	 * is in the middle of a control transfer, during which nobody can ask for events.
+	 */
 	atomic_bool event_due;
 	/*
 	 * The data of a command are on their way: set before the host can end its transfer. So what it
@@ -237,9 +232,9 @@ static void *serve_control(void *context)
 			error = errno == EINTR || errno == EIDRM || errno == EAGAIN ? 0 : errno;
 		else if (f->event.type != FUNCTIONFS_SETUP)
 			ask(f);
-		atomic_store(&f->event_due, false);
-		if (got >= 0 && f->event.type == FUNCTIONFS_SETUP)
+		else
 			take_setup(f);
+		atomic_store(&f->event_due, false);
 		/* functionfs_flush() may have waited for this */
 		eventfd_write(f->wake, 1);
 	}
@@ -250,51 +245,38 @@ static void *serve_control(void *context)
 
 /* -- the other endpoints -- */
 
+/*
+ * An event waits, or a request that is not finished: the endpoints may have been enabled anew, which the
+ * core does not know yet. The thread tells the end of both.
+ */
+static bool is_pending(const struct functionfs *f)
+{
+	struct pollfd fd = { .fd = f->pending, .events = POLLIN };
+
+	return atomic_load(&f->event_due) || poll(&fd, 1, 0);
+}
+
 /* Give a transfer to the kernel: an event of its completion arrives at f->wake. */
 static void submit(struct functionfs *f, struct endpoint *e, uint16_t opcode, uint16_t length)
 {
 	struct iocb *iocb = &e->iocb;
+	bool taken;
 
 	*iocb = (struct iocb){
 		.aio_data = (uint64_t)(uintptr_t)e, .aio_lio_opcode = opcode,
 		.aio_fildes = (uint32_t)e->fd, .aio_buf = (uint64_t)(uintptr_t)e->data,
 		.aio_nbytes = length, .aio_flags = IOCB_FLAG_RESFD, .aio_resfd = (uint32_t)f->wake,
 	};
-	e->configuration = f->configuration;
-	e->busy = syscall(SYS_io_submit, f->aio, 1L, &iocb) == 1;
-	e->rests = !e->busy;
-}
-
-/*
- * The endpoints may have been enabled anew, which the core does not know yet: nothing of before may go
- * to the host. A request that is not finished counts as well; the thread tells its end.
- */
-static bool is_current(const struct functionfs *f)
-{
-	struct pollfd fd = { .fd = f->pending, .events = POLLIN };
-
-	return f->enabled && !atomic_load(&f->event_due) && !poll(&fd, 1, 0);
+	taken = syscall(SYS_io_submit, f->aio, 1L, &iocb) == 1;
+	transfer_begin(&e->transfer, taken, is_pending(f));
 }
 
 static void listen_out(struct functionfs *f, struct endpoint *e)
 {
-	if (e->fd >= 0 && !e->busy && !e->has_data && !e->rests)
+	const struct transfer *t = &e->transfer;
+
+	if (e->fd >= 0 && !t->busy && !t->has_data && !t->rests)
 		submit(f, e, IOCB_CMD_PREAD, e->packet);
-}
-
-/*
- * The endpoint is disabled, or a controller has given the transfer back, as dwc2 and dwc3 do when a halt
- * is cleared. Events that did not go out are given to it again by functionfs_flush(), which also reads
- * again.
- */
-static void fail(struct endpoint *e, int64_t error)
-{
-	const bool gone = error == -ESHUTDOWN || error == -ENODEV;
-
-	if (gone || ++e->failures > FAILURES_MOST)
-		e->rests = true;
-	else if (e->iocb.aio_lio_opcode == IOCB_CMD_PWRITE)
-		e->again = (uint16_t)e->iocb.aio_nbytes;
 }
 
 static void collect(struct functionfs *f)
@@ -306,54 +288,57 @@ static void collect(struct functionfs *f)
 	for (long i = 0; i < count; i++) {
 		struct endpoint *e = (struct endpoint *)(uintptr_t)done[i].data;
 
-		e->busy = false;
-		if (e->configuration != f->configuration)
-			continue;
-		if (done[i].res < 0) {
-			fail(e, done[i].res);
-			continue;
-		}
-		e->failures = 0;
-		if (e->iocb.aio_lio_opcode == IOCB_CMD_PREAD) {
-			e->has_data = true;
-			e->length = (uint16_t)done[i].res;
-		}
+		transfer_end(&e->transfer, e->iocb.aio_lio_opcode == IOCB_CMD_PWRITE,
+			     (uint16_t)e->iocb.aio_nbytes, done[i].res);
 	}
+}
+
+/* Returns true if the endpoint has data for the core, which has to take them at once. */
+static bool take(const struct functionfs *f, struct endpoint *e)
+{
+	if (!e->transfer.has_data || !transfer_is_due(&e->transfer, is_pending(f)))
+		return false;
+	e->transfer.has_data = false;
+	return true;
 }
 
 static void take_data(struct functionfs *f)
 {
 	struct endpoint *out = &f->endpoints[OUT], *gates = &f->endpoints[GATES];
 
-	if (gates->has_data)
-		core_gate(f->core, gates->data, gates->length);
-	gates->has_data = false;
-	if (out->has_data && f->serial)
-		serial_take(f->serial, f->core, out->data, out->length);
-	else if (out->has_data && out->length && !core_bulk(f->core, out->data, out->length))
+	const uint16_t length = out->transfer.length;
+
+	if (take(f, gates))
+		core_gate(f->core, gates->data, gates->transfer.length);
+	if (!take(f, out))
+		return;
+	if (f->serial)
+		serial_take(f->serial, f->core, out->data, length);
+	else if (length && !core_bulk(f->core, out->data, length))
 		/* written to in the wrong direction, an endpoint is halted */
 		(void)!write(out->fd, out->data, 1);
-	out->has_data = false;
 }
 
 /* -- what the thread asks -- */
 
-static void forget_transfers(struct functionfs *f)
+static void configure_transfers(struct functionfs *f, bool enabled)
 {
-	f->configuration++;
-	for (int i = 0; i < ENDPOINTS; i++) {
-		f->endpoints[i].has_data = f->endpoints[i].rests = false;
-		f->endpoints[i].failures = 0;
-		f->endpoints[i].again = 0;
-	}
+	struct endpoint *in = &f->endpoints[IN];
+	struct io_event unused;
+
+	/* What it would tell the host, the core has forgotten. */
+	if (in->transfer.busy)
+		syscall(SYS_io_cancel, f->aio, &in->iocb, &unused);
+	f->enabled = enabled;
+	for (int i = 0; i < ENDPOINTS; i++)
+		transfer_configure(&f->endpoints[i].transfer, enabled);
 	if (f->serial)
 		serial_reset(f->serial);
 }
 
 static void disable(struct functionfs *f)
 {
-	f->enabled = false;
-	forget_transfers(f);
+	configure_transfers(f, false);
 	core_deconfigure(f->core);
 }
 
@@ -365,15 +350,14 @@ static void enable(struct functionfs *f)
 {
 	struct usb_endpoint_descriptor descriptor;
 
-	forget_transfers(f);
-	f->enabled = true;
+	configure_transfers(f, true);
 	for (int i = 0; i < ENDPOINTS; i++) {
 		struct endpoint *e = &f->endpoints[i];
 
 		if (e->fd < 0)
 			continue;
-		e->rests = ioctl(e->fd, FUNCTIONFS_ENDPOINT_DESC, &descriptor);
-		if (!e->rests)
+		e->transfer.rests = ioctl(e->fd, FUNCTIONFS_ENDPOINT_DESC, &descriptor);
+		if (!e->transfer.rests)
 			e->packet = le16toh(descriptor.wMaxPacketSize) & 0x7ff;
 		if (e->packet > PACKET_MOST)
 			e->packet = PACKET_MOST;
@@ -410,6 +394,8 @@ static void answer_thread(struct functionfs *f)
 		disable(f);
 		break;
 	case FUNCTIONFS_SETUP:
+		for (int i = 0; i < ENDPOINTS; i++)
+			transfer_settle(&f->endpoints[i].transfer);
 		control(f);
 		break;
 	default:	/* suspended or not: nothing is lost, and no host is woken */
@@ -455,14 +441,15 @@ void functionfs_flush(struct functionfs *f)
 	struct endpoint *in = &f->endpoints[IN];
 	uint16_t length;
 
-	if (!is_current(f))
+	/* Nothing of before a configuration may go to the host. */
+	if (!f->enabled || is_pending(f))
 		return;
 	listen_out(f, &f->endpoints[OUT]);
 	listen_out(f, &f->endpoints[GATES]);
-	if (in->busy || in->rests)
+	if (in->transfer.busy || in->transfer.rests || is_pending(f))
 		return;
-	length = in->again ? in->again : give_events(f, in);
-	in->again = 0;
+	length = in->transfer.again ? in->transfer.again : give_events(f, in);
+	in->transfer.again = 0;
 	if (length)
 		submit(f, in, IOCB_CMD_PWRITE, length);
 }
