@@ -37,7 +37,7 @@ CREATE TABLE event (
 
 CREATE TABLE pc (
 	id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-	name text NOT NULL UNIQUE CHECK (name <> ''),
+	name text NOT NULL UNIQUE CHECK (octet_length(name) BETWEEN 1 AND 63),
 	login name NOT NULL,
 	token uuid NOT NULL UNIQUE,		-- which the PC has made
 	public_key bytea NOT NULL CHECK (octet_length(public_key) = 32),
@@ -127,6 +127,19 @@ CREATE TABLE copy (
 ALTER TABLE record ADD FOREIGN KEY (job, number, copy) REFERENCES copy;
 CREATE INDEX copy_open ON copy (job, number, copy) WHERE pc IS NULL AND record IS NULL;
 CREATE INDEX copy_held ON copy (pc) WHERE pc IS NOT NULL;
+
+-- Heads of the logs of certificates that PCs keep. Nothing is checked here: an audit finds out
+-- whether each continues the one before.
+CREATE TABLE head (
+	id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+	pc integer NOT NULL REFERENCES pc,
+	origin text NOT NULL CHECK (octet_length(origin) < 128),
+	key bytea NOT NULL CHECK (octet_length(key) = 32),
+	note text NOT NULL CHECK (octet_length(note) < 65536),
+	proof text CHECK (octet_length(proof) < 65536),
+	received timestamptz NOT NULL
+);
+CREATE INDEX head_of_log ON head (pc, origin, id);
 
 -- ---- who asks ---------------------------------------------------------------------------------
 
@@ -335,6 +348,20 @@ BEGIN
 	SELECT EXISTS (SELECT FROM copy c WHERE c.job = old.job AND c.number = old.number
 		AND c.copy = old.copy AND c.pc = mine.id) INTO holds;
 	RETURN holds;
+END $$;
+
+-- Reports the head of a log. Also one that is older than the last: that an old copy of a PC's disk
+-- runs is to be seen.
+CREATE FUNCTION report_head(my_token uuid, my_origin text, my_key bytea, my_note text, my_proof text)
+RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+BEGIN
+	IF my_note IS DISTINCT FROM (SELECT h.note FROM head h WHERE h.pc = mine.id AND h.origin = my_origin
+			ORDER BY h.id DESC LIMIT 1) THEN
+		INSERT INTO head (pc, origin, key, note, proof, received)
+			VALUES (mine.id, my_origin, my_key, my_note, my_proof, clock());
+	END IF;
 END $$;
 
 -- A lost PC has forgotten what it held, and may take copies again.
@@ -565,7 +592,8 @@ CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name A
 	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, withdraw, back, leave TO dealbox_pc;
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, report_head, withdraw, back, leave
+	TO dealbox_pc;
 GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
 	TO dealbox_director;
 -- views run functions as whoever reads them
@@ -579,23 +607,26 @@ ALTER TABLE deal ENABLE ROW LEVEL SECURITY;
 ALTER TABLE sealed_set ENABLE ROW LEVEL SECURITY;
 ALTER TABLE record ENABLE ROW LEVEL SECURITY;
 ALTER TABLE copy ENABLE ROW LEVEL SECURITY;
+ALTER TABLE head ENABLE ROW LEVEL SECURITY;
 
 -- A PC sees its own; the director sees everything but tokens, hashes and what is sealed.
 GRANT SELECT (id, name, state, asked, until, public_key, sealed_key) ON pc TO dealbox_pc;
-GRANT SELECT ON sealed_set, record, copy TO dealbox_pc;
+GRANT SELECT ON sealed_set, record, copy, head TO dealbox_pc;
 GRANT SELECT ON job TO dealbox_pc;
 CREATE POLICY own ON pc FOR SELECT TO dealbox_pc USING (id = me());
 CREATE POLICY own ON sealed_set FOR SELECT TO dealbox_pc USING (pc = me_here());
 CREATE POLICY own ON job FOR SELECT TO dealbox_pc USING (has_set(id));
 CREATE POLICY own ON record FOR SELECT TO dealbox_pc USING (pc = me());
+CREATE POLICY own ON head FOR SELECT TO dealbox_pc USING (pc = me());
 CREATE POLICY own ON copy FOR SELECT TO dealbox_pc USING (pc = me());
 GRANT SELECT (id, name, login, state, lost_by, lost_at, until, seen, public_key, admission) ON pc TO dealbox_director;
 GRANT SELECT (job, number) ON board TO dealbox_director;
 GRANT SELECT (job, pc) ON sealed_set TO dealbox_director;
-GRANT SELECT ON job, record, copy TO dealbox_director;
+GRANT SELECT ON job, record, copy, head TO dealbox_director;
 CREATE POLICY everything ON pc FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON job FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON board FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON sealed_set FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON record FOR SELECT TO dealbox_director USING (true);
+CREATE POLICY everything ON head FOR SELECT TO dealbox_director USING (true);
 CREATE POLICY everything ON copy FOR SELECT TO dealbox_director USING (true);

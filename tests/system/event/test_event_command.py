@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import uuid
@@ -707,6 +708,81 @@ def a_false_record_is_void(box):
     send(box, name, "b", local, 1, moved(box, "of-b")).expect(0, "1 boards count")
     found = everything(box, name)
     assert found["jobs"][0]["recorded"] == 2 and [one["pc"] for one in found["dismissed"]] == ["A"], found
+
+
+def certified(box, name, user):
+    """A tournament whose boards are certified, in the folder pc; its round is job 1 of the event."""
+    box.dealbox("square", "new", "club", "--title", "Club evening", "--info", "Lottery of 1 May",
+                "--phase", "1:1-8:rr#:Round #").expect(0)
+    box.dealbox("certificate", "new-key", "organiser").expect(0)
+    box.dealbox("certificate", "manifest", "club", "-k", "organiser", "--copies", "2").expect(0)
+    box.dealbox("square", "value", "club", "7").expect(0)
+    box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
+    box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0)
+    admit(box, name, user)
+    box.dealbox("event", "add", "Round 1", "rr1.pbn", "-k", "key", "--copies", "2", "-d",
+                SERVER.address(name, "director")).expect(0)
+
+
+def certify(box, name, user, machine, board, folder="pc"):
+    """Deals and certifies a board, and reports all."""
+    box.deal("-m", machine.uri, "-b", board, "--session", "Round 1", "--certify", folder, "rr1.pbn").expect(0)
+    return box.dealbox("event", "send", str(last_job(box)), "1", "-f", user, "-l", "state/dealbox/ledger",
+                       "--certificates", folder, "-d", SERVER.address(name, user))
+
+
+@test
+def an_old_copy_of_a_pc_shows(box):
+    """The certificates of a PC continue what it has reported, or somebody sees that they do not."""
+    name = event(box, "--rehearsal")
+    certified(box, name, "a")
+    director(box, name, "audit").expect(0, "no PC has reported")
+    machine = box.machine()
+    certify(box, name, "a", machine, "1").expect(0)
+    certify(box, name, "a", machine, "2").expect(0)
+    shutil.copytree("pc", "old-pc")
+    certify(box, name, "a", machine, "3").expect(0)
+    spoken = re.search("read aloud: (.*)", box.dealbox("log", "head", "pc").expect(0).err)[1]
+    director(box, name, "audit").expect(0, "A: 3 heads, 3 certificates; to be read aloud: " + spoken)
+    assert SERVER.sql(name, "SELECT count(*) FROM dealbox.head", "b") == ["0"]
+    refused("42501", SERVER.sql, name, "INSERT INTO dealbox.head (pc) VALUES (1)", "a")
+    refused("42501", SERVER.sql, name, "SELECT dealbox.report_head(gen_random_uuid(), 'x', 'x', 'x', 'x')", "director")
+    # the disk of yesterday
+    box.dealbox("event", "send", str(last_job(box)), "1", "-f", "a", "-l", "state/dealbox/ledger", "--certificates", "old-pc",
+                "-d", SERVER.address(name, "a")).expect(1, "do not continue what this PC has reported")
+    director(box, name, "audit").expect(1, "WRONG: A, log dealbox/.*, head 4: it has fewer certificates than the one before")
+    # that of today again, and the other one when it has grown
+    certify(box, name, "a", machine, "4").expect(0)
+    certify(box, name, "a", machine, "5-7", "old-pc").expect(1, "do not continue")
+    found, = director(box, name, "audit", "-j").expect(
+        1, "head 4: it has fewer", "head 6: it does not continue the one before").json()
+    assert [(log["pc"], log["heads"], log["wrong"], log["certificates"]) for log in found] == [("A", 6, 2, 5)], found
+
+
+@test
+def a_head_is_believed_when_it_is_signed(box):
+    name = event(box, "--rehearsal")
+    certified(box, name, "a")
+    machine = box.machine()
+    for board in "12":
+        certify(box, name, "a", machine, board).expect(0)
+    owner = lambda text: SERVER.sql(name, text)     # noqa: E731
+    kept = "CREATE TABLE kept AS SELECT * FROM dealbox.head"
+    owner(kept)
+    for change, what in (
+            ("key = decode(repeat('07', 32), 'hex')", "head 1: it is not signed with the key"),
+            ("note = replace(note, E'\n2\n', E'\n3\n')", "head 2: it is not signed with the key"),
+            ("note = 'none' || id", "it is no head of that log"),
+            ("proof = NULL", "head 2: it does not continue"),
+            ("proof = replace(proof, 'old 1', 'old 0')", "head 2: it does not continue"),
+            ("origin = 'dealbox/0/1'", "it is no head of that log")):
+        owner("UPDATE dealbox.head SET " + change)
+        director(box, name, "audit").expect(1, what)
+        owner("UPDATE dealbox.head h SET origin = k.origin, key = k.key, note = k.note, proof = k.proof FROM kept k WHERE k.id = h.id")
+        director(box, name, "audit").expect(0, "2 heads")
+    # in another order: fewer certificates than before
+    owner("UPDATE dealbox.head h SET note = 'x' || h.id; UPDATE dealbox.head h SET note = k.note FROM kept k WHERE k.id <> h.id")
+    director(box, name, "audit").expect(1, "head 2: it has fewer certificates than the one before")
 
 
 @test

@@ -9,9 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pool/heads.h"
 #include "pool/pool.h"
 #include "pool/send.h"
 #include "service/restore.h"
+#include "ui/certifier.h"
 #include "ui/sealed.h"
 #include "ui/set-to-deal.h"
 
@@ -22,7 +24,7 @@
 
 struct call {
 	struct args *args;
-	const char *database, *folder, *key_path, *ledger;
+	const char *database, *folder, *key_path, *ledger, *certificates;
 	unsigned long lease, margin;	/* minutes */
 	unsigned long copies, priority;
 	bool json, yes, replay, rehearsal;
@@ -629,6 +631,85 @@ static void sent_say(const struct call *call, const struct pool_sent *sent)
 	json_say(object);
 }
 
+/* Makes the head of the certificates, and the proof that it continues the last one, if it does. */
+static bool head_make(struct call *call, const struct certifier *certifier,
+		      const struct dealbox_log *log, struct pool_head *head, bool *continues)
+{
+	struct dealbox_log_proof proof;
+	struct dealbox_checkpoint now, last;
+	struct dealbox_error error = { 0 };
+	char *note;
+	int err;
+
+	*continues = true;
+	err = dealbox_log_head(log, dealbox_log_size(log), &now) ? -EINVAL :
+	      pool_get_head(call->pool, head->origin, &note, &error);
+	if (err) {
+		complain(error.next, "%s", *error.what ? error.what : "the certificates have no head");
+		return false;
+	}
+	head->note = dealbox_checkpoint_sign(&now, certifier->signer);
+	if (note && head->note) {
+		*continues = !dealbox_checkpoint_parse(note, strlen(note), &last, &error) &&
+			     dealbox_log_continues(log, &last);
+		if (*continues && !dealbox_log_prove_since(log, last.size, now.size, &proof))
+			head->proof = dealbox_consistency_print(&proof, head->note);
+	}
+	free(note);
+	if (!head->note)
+		complain(NULL, "out of memory");
+	return head->note;
+}
+
+/* Reports the head of the certificates of this PC. */
+static enum status head_send(struct call *call, const struct identity *identity,
+			     const struct certifier *certifier)
+{
+	struct dealbox_error error = { 0 };
+	enum status status = STATUS_INPUT;
+	struct dealbox_log *log = NULL;
+	struct pool_head head = { 0 };
+	struct dealbox_log_key key;
+	bool continues;
+	int err;
+
+	if (!certifier->file.size)
+		return STATUS_DONE;	/* nothing is certified yet */
+	err = dealbox_log_parse(certifier->file.data, certifier->file.size, &log, &error);
+	if (err) {
+		fault_say(certifier->certificates_path, &error);
+		return STATUS_INPUT;
+	}
+	dealbox_log_key(log, &key);
+	head.origin = key.name;
+	memcpy(head.key, key.key, sizeof(head.key));
+	if (head_make(call, certifier, log, &head, &continues)) {
+		err = pool_report_head(call->pool, identity->token, &head, &error);
+		status = err ? refused(err, &error) : STATUS_DONE;
+	}
+	if (status == STATUS_DONE && !continues) {
+		complain("find out before anything else is dealt whether an old copy of the disk runs",
+			 "%s: these certificates do not continue what this PC has reported",
+			 certifier->certificates_path);
+		status = STATUS_NO;
+	}
+	free((char *)head.note);
+	free((char *)head.proof);
+	dealbox_log_free(log);
+	return status;
+}
+
+static enum status certificates_send(struct call *call, const struct identity *identity)
+{
+	struct certifier certifier;
+	enum status status = STATUS_INPUT;
+
+	if (certifier_open(&certifier, call->certificates))
+		status = head_send(call, identity, &certifier);
+	certifier_close(&certifier);
+	return status;
+}
+
 static enum status send_all(struct call *call, struct pool_sending *sending,
 			    const struct identity *identity)
 {
@@ -636,6 +717,7 @@ static enum status send_all(struct call *call, struct pool_sending *sending,
 	struct pool_event event;
 	uint8_t key[POOL_KEY];
 	struct pool_sent sent;
+	enum status status;
 	int err;
 
 	err = dealbox_ledger_open(sending->ledger, call->ledger, 0);
@@ -659,7 +741,10 @@ static enum status send_all(struct call *call, struct pool_sending *sending,
 	if (err)
 		return refused(err, &error);
 	sent_say(call, &sent);
-	return sent.surplus || sent.refused || sent.emulated ? STATUS_NO : STATUS_DONE;
+	status = call->certificates ? certificates_send(call, identity) : STATUS_DONE;
+	if (!status && (sent.surplus || sent.refused || sent.emulated))
+		return STATUS_NO;
+	return status;
 }
 
 static enum status send_run(struct call *call)
@@ -882,6 +967,92 @@ static enum status status_run(struct call *call)
 	return err ? refused(err, &error) : STATUS_DONE;
 }
 
+/* ---- audit ----------------------------------------------------------------- */
+
+struct audit {
+	const struct call *call;
+	struct head_log log;
+	struct json_object *list;
+	uint32_t logs, wrong;
+};
+
+/* Says what was found about a log, when all of its heads were judged. */
+static void log_end(struct audit *audit)
+{
+	const struct head_log *log = &audit->log;
+	char spoken[DEALBOX_LOG_SPOKEN];
+	struct json_object *object;
+
+	if (!log->heads && !log->wrong)
+		return;
+	audit->logs++;
+	audit->wrong += log->wrong;
+	dealbox_checkpoint_spoken(&log->last, spoken);
+	if (!audit->call->json) {
+		say("%s: %" PRIu32 " heads, %" PRIu64 " certificates; to be read aloud: %s", log->pc,
+		    log->heads, log->last.size, spoken);
+		return;
+	}
+	object = json_object_new_object();
+	json_add_text(object, "pc", log->pc);
+	json_add_text(object, "log", log->last.origin);
+	json_add_number(object, "heads", log->heads);
+	json_add_number(object, "wrong", log->wrong);
+	json_add_number(object, "certificates", (int64_t)log->last.size);
+	json_add_text(object, "spoken", spoken);
+	json_object_array_add(audit->list, object);
+}
+
+static int head_audit(const struct pool_head *head, void *context)
+{
+	static const char *const faults[HEAD_FAULTS] = {
+		[HEAD_FORM] = "it is no head of that log",
+		[HEAD_KEY] = "it is not signed with the key of that log",
+		[HEAD_OLDER] = "it has fewer certificates than the one before: an old copy of the "
+			       "disk of that PC runs, or did",
+		[HEAD_ANOTHER] = "it does not continue the one before: the past was rewritten, or an "
+				 "old copy of the disk of that PC runs, or did",
+	};
+	struct audit *audit = context;
+	enum head_fault fault;
+
+	if (strcmp(audit->log.pc, head->pc) || strcmp(audit->log.last.origin, head->origin)) {
+		log_end(audit);
+		audit->log = (struct head_log) { 0 };
+		snprintf(audit->log.pc, sizeof(audit->log.pc), "%s", head->pc);
+		snprintf(audit->log.last.origin, sizeof(audit->log.last.origin), "%s", head->origin);
+	}
+	fault = head_judge(&audit->log, head);
+	if (fault)
+		complain(NULL, "WRONG: %s, log %s, head %" PRIu32 ": %s", head->pc, head->origin,
+			 audit->log.heads, faults[fault]);
+	return 0;
+}
+
+static enum status audit_run(struct call *call)
+{
+	struct audit audit = { .call = call };
+	struct dealbox_error error = { 0 };
+	int err;
+
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	audit.list = json_object_new_array();
+	err = pool_get_heads(call->pool, head_audit, &audit, &error);
+	if (err) {
+		json_object_put(audit.list);
+		return refused(err, &error);
+	}
+	log_end(&audit);
+	if (call->json)
+		json_say(audit.list);
+	else
+		json_object_put(audit.list);
+	if (!audit.logs)
+		complain("`dealbox event send --certificates FOLDER`", "no PC has reported certificates");
+	return audit.wrong ? STATUS_NO : STATUS_DONE;
+}
+
 /* ---- lost, remove ---------------------------------------------------------- */
 
 /* word: what the PC then is */
@@ -995,6 +1166,7 @@ enum {
 	KEY_PRIORITY,
 	KEY_REPLAY,
 	KEY_REHEARSAL,
+	KEY_CERTIFICATES,
 };
 
 static const struct action_row actions[] = {
@@ -1009,6 +1181,7 @@ static const struct action_row actions[] = {
 	{ "send", 3, 3, "the number of a job in the ledger and of its job in the event", send_run },
 	{ "leave", 1, 1, "no operand", leave_run },
 	{ "status", 1, 1, "no operand", status_run },
+	{ "audit", 1, 1, "no operand", audit_run },
 	{ "lost", 2, 2, "the name of a PC", lost_run },
 	{ "remove", 2, 2, "the name of a PC", remove_run },
 	{ "dismiss", 2, 2, "the number of a surplus board", dismiss_run },
@@ -1053,6 +1226,9 @@ static enum status event_run(struct args *args)
 			break;
 		case 'k':
 			call.key_path = value;
+			break;
+		case KEY_CERTIFICATES:
+			call.certificates = value;
 			break;
 		case KEY_REPLAY:
 			call.replay = true;
@@ -1100,6 +1276,8 @@ static const struct option_row event_options[] = {
 	{ KEY_REPLAY, "replay", NULL, "add: the deals may be those of another session" },
 	{ 'f', "folder", "FOLDER", "the identity of this PC (default: " FOLDER ")" },
 	{ 'l', "ledger", "FILE", "send: the ledger (default: " LEDGER_PATH ")" },
+	{ KEY_CERTIFICATES, "certificates", "FOLDER",
+	  "send: report the head of these certificates, too" },
 	OPT_YES,
 	OPT_JSON,
 	{ 0 }
@@ -1122,7 +1300,8 @@ const struct command cmd_event = {
 		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
 		 "remove PC: the same for good; it can take part only as a new PC. dismiss NUMBER:\n"
 		 "record that a surplus board is out of play. void JOB BOARD COPY: take back a\n"
-		 "report whose board is out of play; the copy is dealt again.\n"
+		 "report whose board is out of play; the copy is dealt again. audit: check that the\n"
+		 "certificates of each PC continue what it has reported before.\n"
 		 "A PC:\n"
 		 "join NAME FINGERPRINT: let this PC take part in the event with that fingerprint.\n"
 		 "fetch JOB FILE: write the set of a job to the new FILE. send JOB EVENT-JOB: report\n"
