@@ -136,6 +136,42 @@ out:
 	return pg;
 }
 
+/* What a person can do, by what PostgreSQL, libpq or OpenSSL says in English; the first that fits. */
+static const struct {
+	const char *what, *next;
+} advice[] = {
+	{ "root certificate file", "put the certificate of the server's authority into "
+				   "~/.postgresql/root.crt" },
+	{ "does not match host name", "give the server's name as it is in its certificate" },
+	{ "certificate verify failed", "the server's certificate has expired, or is of another "
+				       "authority than ~/.postgresql/root.crt" },
+	{ "certificate expired", "this PC needs a new certificate: `openssl x509 -enddate -noout "
+				 "-in ~/.postgresql/postgresql.crt`" },
+	{ "unknown ca", "the server does not know the authority that has signed "
+			"~/.postgresql/postgresql.crt" },
+	{ "valid client certificate", "put the client certificate and key of this user into "
+				      "~/.postgresql/postgresql.crt and postgresql.key" },
+	{ "certificate authentication failed", "the common name of ~/.postgresql/postgresql.crt "
+					       "must be the name of the user" },
+	{ "password authentication failed", "check the line of this server in ~/.pgpass" },
+	{ "no password supplied", "put the password into ~/.pgpass, which only its owner may read" },
+	{ "does not support SSL", "the server needs `ssl = on`, and a certificate" },
+	{ "pg_hba.conf", "let this user in, by a line hostssl in pg_hba.conf of the server" },
+	{ "Connection refused", "is PostgreSQL running there, and listening on this address?" },
+	{ "translate host name", "check the name of the server, and whether this PC knows it" },
+	{ "timeout expired", "no answer from there: check cable, address and firewall" },
+	{ "", "docs/event.md says what to check" },
+};
+
+static const char *advice_for(const char *message)
+{
+	size_t n = 0;
+
+	while (!strstr(message, advice[n].what))
+		n++;
+	return advice[n].next;
+}
+
 static void no_notice(void *context, const PGresult *result)
 {
 	(void)context;
@@ -173,7 +209,7 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 	}
 	if (PQstatus(connection->pg) != CONNECTION_OK) {
 		line_copy(line, PQerrorMessage(connection->pg));
-		error_fill(error, 0, "docs/event.md says what to check",
+		error_fill(error, 0, advice_for(PQerrorMessage(connection->pg)),
 			   "no connection to the event's database: %s", line);
 		PQfinish(connection->pg);
 		free(connection);

@@ -145,13 +145,12 @@ def a_server_without_a_certificate_is_not_talked_to(box):
         SERVER.stop("fast")
         SERVER.start()
         port = 20000 + os.getpid() % 20000
-        os.environ["PGSSLMODE"] = "disable"
+        box.env["PGSSLMODE"] = "disable"
         with open("root.crt", "w"):
             pass
         box.dealbox("event", "status", "-d", "host=127.0.0.1 port=%d user=owner dbname=postgres" % port).expect(
             3, "root certificate|does not support SSL")
     finally:
-        os.environ.pop("PGSSLMODE")
         with open(os.path.join(SERVER.data, "postgresql.auto.conf"), "w"):
             pass
         SERVER.stop("fast")
