@@ -3,11 +3,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "ledger-internal.h"
+
+/* musl lacked the call for a long time; a C library that has it has the flag */
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE	(1 << 0)
+
+static int renameat2(int folder, const char *from, int other, const char *to, unsigned int flags)
+{
+	return (int)syscall(SYS_renameat2, folder, from, other, to, flags);
+}
+#endif
 
 struct report {
 	void (*damage)(const char *sentence, void *context);
