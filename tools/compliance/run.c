@@ -326,7 +326,7 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 {
 	int ret;
 
-	r->gone = false;
+	r->gone = r->unconfigured = false;
 	r->access = access_open(r->address, error, size);
 	if (!r->access)
 		return false;
@@ -648,6 +648,9 @@ static void test_body(struct run *r, const struct test_row *row)
 	if (r->access->local)
 		local_claim(r->access->local);
 	r->deadline = now_us() + TEST_MS * 1000ULL;
+	/* the last test may have ended before it could, as when nobody does a step */
+	if (r->unconfigured)
+		configure(r, DEALBOX_LOST_RESET);
 	row->run(r);
 }
 
@@ -713,6 +716,8 @@ static void leave_machine(struct run *r)
 	r->deadline = now_us() + LEAVE_MS * 1000ULL;
 	if (sigsetjmp(r->end, 0) || !r->access || r->gone || r->misdescribed)
 		return;
+	if (r->unconfigured)
+		configure(r, DEALBOX_LOST_RESET);
 	if (!interrupted || r->hands.fixture)
 		settle(r);
 	else if (DEALBOX_STATE_DEALING <= status(r).state && r->observer.state <= DEALBOX_STATE_HELD)

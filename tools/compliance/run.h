@@ -141,6 +141,7 @@ struct run {
 	struct json_object *json, *failed, *evidence, *checked;
 	char why[400];
 	bool gone;
+	bool unconfigured;	/* SET_CONFIGURATION 0 was the last one */
 
 	/* the whole run */
 	bool leaving;		/* no test runs any more: the machine is brought to rest */

@@ -57,6 +57,8 @@ int control(struct run *r, uint8_t type, uint8_t request, uint16_t value, uint16
 	check_time(r, "R-2-3", now_us() - began, 500000, "a control transfer");
 	if (ret == -ETIMEDOUT)
 		end_test(r);
+	if (ret >= 0 && type == 0x00 && request == 9)
+		r->unconfigured = !value;
 	if (ret >= 0)
 		times_add(r, "control_ms", (double)(now_us() - began) / 1000);
 	return ret;

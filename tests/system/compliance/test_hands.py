@@ -121,6 +121,16 @@ with Bench() as bench:
     tap.check("which has what was done", {test["result"] for test in report.tests} == {"ok", "not run"},
               {test["result"] for test in report.tests})
 
+# A test that took the configuration away, and then needs what nobody does, leaves the machine to the next one.
+with Bench() as bench:
+    terminal = Terminal(bench.command("--only", "events/unconfigured", "--only", "events/clock", "--only", "queries",
+                                      hands=None))
+    while terminal.step(PROMPTS) is not None:
+        terminal.answer(b"s\n")
+    report = bench.report(terminal.end())
+    tap.check("who skips a step finds no fault", report.status == 0 and
+              {test["result"] for test in report.tests} == {"ok", "not run"}, report.why())
+
 # Interrupted in a deal: the machine is not left dealing.
 with Bench("--speed", "1", manual=False) as bench:
     process = bench.start("--only", "dealing/by-card", hands=False)
