@@ -72,15 +72,22 @@ static bool module_built(const char *release)
 static void look_module(struct finding *f)
 {
 	struct utsname name;
+	char headers[128], mend[256];
 
 	uname(&name);
+	snprintf(headers, sizeof(headers), "/lib/modules/%s/build", name.release);
 	if (module_loaded())
 		find(f, FOUND_GOOD, "", "the module is loaded");
 	else if (module_built(name.release))
 		find(f, FOUND_NOTE, "sudo modprobe dealbox",
 		     "the module is installed but not loaded; plugging in a machine loads it");
-	else
-		find(f, FOUND_NOTE, "sudo apt install dkms linux-headers-amd64 && sudo dkms install "
+	else if (access(headers, F_OK)) {
+		snprintf(mend, sizeof(mend), "sudo apt install dkms linux-headers-%s && sudo dkms install "
+			 "dealbox/" DEALBOX_VERSION, name.release);
+		find(f, FOUND_NOTE, mend, "there is no module for kernel %s, and no headers to build it; "
+		     "libusb is used instead", name.release);
+	} else
+		find(f, FOUND_NOTE, "sudo apt install dkms && sudo dkms install "
 		     "dealbox/" DEALBOX_VERSION,
 		     "there is no module for kernel %s; libusb is used instead", name.release);
 }
@@ -178,6 +185,61 @@ static void look_service(struct finding *f)
 	sd_bus_flush_close_unref(bus);
 }
 
+/* Returns true if the bus can start that service. */
+static bool activatable(sd_bus *bus, const char *name)
+{
+	char **names = NULL;
+	bool found = false;
+	size_t n;
+
+	if (sd_bus_list_names(bus, NULL, &names) < 0)
+		return false;
+	for (n = 0; names && names[n]; n++) {
+		found |= !strcmp(names[n], name);
+		free(names[n]);
+	}
+	free(names);
+	return found;
+}
+
+static void look_polkit(struct finding *f)
+{
+	static const char name[] = "org.freedesktop.PolicyKit1";
+	sd_bus *bus = NULL;
+
+	if (sd_bus_open_system(&bus) >= 0 &&
+	    (sd_bus_get_name_creds(bus, name, 0, NULL) >= 0 || activatable(bus, name)))
+		find(f, FOUND_GOOD, "", "polkit decides who may deal");
+	else
+		find(f, FOUND_NOTE, "sudo apt install polkitd",
+		     "there is no polkit: only root and the group dealbox may deal with the service");
+	sd_bus_flush_close_unref(bus);
+}
+
+static bool any_exists(const char *const *paths)
+{
+	while (*paths && access(*paths, F_OK))
+		paths++;
+	return *paths;
+}
+
+static void look_screen(struct finding *f)
+{
+	static const char *const page[] = { "/usr/share/cockpit/dealbox/manifest.json",
+					    "/usr/local/share/cockpit/dealbox/manifest.json", NULL };
+	static const char *const cockpit[] = { "/usr/lib/systemd/system/cockpit.socket",
+					       "/lib/systemd/system/cockpit.socket", NULL };
+
+	if (!any_exists(page))
+		find(f, FOUND_NOTE, "sudo apt install cockpit cockpit-dealbox",
+		     "the operator's screen is not installed; `dealbox deal` works without it");
+	else if (!any_exists(cockpit))
+		find(f, FOUND_NOTE, "sudo apt install cockpit && sudo systemctl enable --now cockpit.socket",
+		     "the operator's screen needs Cockpit");
+	else
+		find(f, FOUND_GOOD, "", "the operator's screen is a page of Cockpit, port 9090");
+}
+
 /* Machines that the service has; -1 when there is no service. */
 static int service_machines(void)
 {
@@ -249,6 +311,8 @@ static const struct {
 	{ "secure-boot", look_secure_boot },
 	{ "permission", look_permission },
 	{ "service", look_service },
+	{ "polkit", look_polkit },
+	{ "screen", look_screen },
 	{ "panel", look_panel },
 	{ "machine", look_machine },
 };
@@ -299,9 +363,9 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.operands = "",
 	.summary = "Find out why dealing does not work, and how to correct it",
-	.about = "Checks the module, Secure Boot, permissions, the service and the machine, in\n"
-		 "that order, and shows the command that corrects each problem. It changes\n"
-		 "nothing. The exit status is 1 if something prevents you from dealing.",
+	.about = "Checks the module, Secure Boot, permissions, the service, polkit, the screen,\n"
+		 "the panel and the machine, in that order, and shows the command that corrects\n"
+		 "each problem. It changes nothing. The exit status is 1 if something prevents you from dealing.",
 	.options = doctor_options,
 	.run = doctor_run,
 };
