@@ -687,6 +687,9 @@ static bool suits(const struct engine *d, const struct job *job)
 			 job->options & (DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_LAWS) ? DEALBOX_CAP_BY_POSITION :
 			 DEALBOX_CAP_BY_CARD;
 
+	/* in an event, what no machine has dealt would never count */
+	if (job->options & DEALBOX_JOB_EVENT && d->emulated && !job->rehearsal)
+		return false;
 	return d->capabilities & needs;
 }
 
@@ -702,7 +705,7 @@ static bool keep_copy(const struct engine *d, const struct jobs *jobs, const str
 	const struct job *job = job_of(d, jobs);
 
 	return job && job_open(job) && job_for(job, d->id) && !by_reader(d, job) &&
-	       job_state(job, d->copy.board, d->copy.copy) == DEALBOX_LEDGER_COPY_OPEN &&
+	       job_may_begin(job, d->copy.board, d->copy.copy) &&
 	       !elsewhere(&d->copy, others);
 }
 
@@ -722,8 +725,11 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 	for (job = jobs->first; job; job = job->next) {
 		if (!job_open(job) || !job_for(job, d->id) ||
 		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_elsewhere : elsewhere,
-			      others, &copy))
+			      others, &copy)) {
+			if (job_open(job) && job_for(job, d->id) && job_lapsed(job))
+				none = DEALBOX_OPERATOR_LEASE;
 			continue;
+		}
 		if (!suits(d, job)) {
 			none = DEALBOX_OPERATOR_UNSUITED;
 			continue;
@@ -1009,6 +1015,15 @@ static bool next_signing(struct engine *d, struct step *step)
 	return does(d, step, d->signing == SIGNING_WANTED ? STEP_ATTEST : STEP_SIGNED);
 }
 
+/* Of other jobs, the ledger decides. */
+static bool may_begin(const struct engine *d, const struct jobs *jobs)
+{
+	const struct job *job = job_of(d, jobs);
+
+	return !job || !(job->options & DEALBOX_JOB_EVENT) ||
+	       job_may_begin(job, d->copy.board, d->copy.copy);
+}
+
 bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, struct step *step)
 {
 	const struct others others = { all, d };
@@ -1042,6 +1057,11 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 	case PHASE_NONE:
 		return next_free(d, jobs, &others, step) || lets_go(d, step);
 	case PHASE_BEGIN:
+		/* the plan took its time: the lease may have ended, or the copy may be given back */
+		if (!may_begin(d, jobs)) {
+			forget_plan(d);
+			return next_free(d, jobs, &others, step) || lets_go(d, step);
+		}
 		return does(d, step, STEP_BEGIN);
 	case PHASE_START:
 		return does(d, step, STEP_START);

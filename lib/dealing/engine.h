@@ -111,6 +111,7 @@ struct engine {
 	bool lost;		/* events were lost; those before the status may be old */
 	uint32_t capabilities;
 	bool by_hand;		/* a person deals, and takes his time; set by the owner */
+	bool emulated;		/* a program plays it, and no card is dealt; set by the owner */
 	bool hopper, cover, doubt;
 	bool deals;		/* dealing, paused or held */
 	bool fault;

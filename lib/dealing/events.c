@@ -79,6 +79,7 @@ void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const st
 	d->fresh = true;
 	dealbox_confusion_reader(&d->confusion, info->reader);
 	d->engine.by_hand = attach_hand(d);
+	d->engine.emulated = !strncmp(dealbox_machine_uri(machine), "emu:", strlen("emu:"));
 	engine_plugged(&d->engine, info);
 	/* A record that is still to be undone does not count. */
 	if (d->engine.phase == PHASE_NONE && !d->engine.undo &&

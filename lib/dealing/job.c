@@ -9,6 +9,8 @@
 #include "job.h"
 #include "strv.h"
 
+#define JOB_HELD	0x80u	/* with the state of a copy: this PC holds it */
+
 static int by_number(const void *a, const void *b)
 {
 	const unsigned int *x = a, *y = b;
@@ -151,7 +153,20 @@ static enum dealbox_ledger_copy_state state_at(const struct job *job, size_t n, 
 {
 	const struct copies *copies = &job->states[n];
 
-	return copy <= copies->count ? copies->state[copy - 1] : DEALBOX_LEDGER_COPY_OPEN;
+	return copy <= copies->count ? copies->state[copy - 1] & ~JOB_HELD : DEALBOX_LEDGER_COPY_OPEN;
+}
+
+static bool held_at(const struct job *job, size_t n, unsigned int copy)
+{
+	const struct copies *copies = &job->states[n];
+
+	return copy <= copies->count && copies->state[copy - 1] & JOB_HELD;
+}
+
+static bool may_begin_at(const struct job *job, size_t n, unsigned int copy)
+{
+	return state_at(job, n, copy) == DEALBOX_LEDGER_COPY_OPEN &&
+	       (!(job->options & DEALBOX_JOB_EVENT) || (job->leased && held_at(job, n, copy)));
 }
 
 enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int board,
@@ -161,8 +176,8 @@ enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int boa
 	       DEALBOX_LEDGER_COPY_SKIPPED;
 }
 
-int job_set_state(struct job *job, unsigned int board, unsigned int copy,
-		  enum dealbox_ledger_copy_state state)
+/* Get the place of the state of a copy. Returns 0, -ENOENT or -ENOMEM. */
+static int state_place(struct job *job, unsigned int board, unsigned int copy, uint8_t **place)
 {
 	struct copies *copies;
 	uint8_t *grown;
@@ -178,8 +193,63 @@ int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 		copies->state = grown;
 		copies->count = copy;
 	}
-	copies->state[copy - 1] = state;
+	*place = &copies->state[copy - 1];
 	return 0;
+}
+
+int job_set_state(struct job *job, unsigned int board, unsigned int copy,
+		  enum dealbox_ledger_copy_state state)
+{
+	uint8_t *place;
+	int err = state_place(job, board, copy, &place);
+
+	if (!err)
+		*place = (*place & JOB_HELD) | state;
+	return err;
+}
+
+int job_hold(struct job *job, unsigned int board, unsigned int copy, bool held)
+{
+	uint8_t *place;
+	int err = state_place(job, board, copy, &place);
+
+	if (!err)
+		*place = held ? *place | JOB_HELD : *place & ~JOB_HELD;
+	return err;
+}
+
+void job_hold_none(struct job *job)
+{
+	unsigned int copy;
+	size_t n;
+
+	for (n = 0; n < job->count; n++)
+		for (copy = 0; copy < job->states[n].count; copy++)
+			job->states[n].state[copy] &= ~JOB_HELD;
+}
+
+bool job_holds(const struct job *job, unsigned int board, unsigned int copy)
+{
+	return job_has(job, board, copy) && held_at(job, find(job, board), copy);
+}
+
+bool job_may_begin(const struct job *job, unsigned int board, unsigned int copy)
+{
+	return job_has(job, board, copy) && may_begin_at(job, find(job, board), copy);
+}
+
+bool job_lapsed(const struct job *job)
+{
+	unsigned int copy;
+	size_t n;
+
+	if (!(job->options & DEALBOX_JOB_EVENT) || job->leased)
+		return false;
+	for (n = 0; n < job->count; n++)
+		for (copy = 1; copy <= job->states[n].count; copy++)
+			if (held_at(job, n, copy) && state_at(job, n, copy) == DEALBOX_LEDGER_COPY_OPEN)
+				return true;
+	return false;
 }
 
 unsigned int job_count(const struct job *job, enum dealbox_ledger_copy_state state)
@@ -229,7 +299,7 @@ static bool try_pick(const struct job *job, size_t n, unsigned int copy, unsigne
 	if (job->options & DEALBOX_JOB_DESCENDING)
 		n = job->count - 1 - n;
 	if ((board && job->boards[n] != board) ||
-	    state_at(job, n, copy) != DEALBOX_LEDGER_COPY_OPEN)
+	    !may_begin_at(job, n, copy))
 		return false;
 	*out = (struct copy){ job->id, job->boards[n], copy };
 	return !taken(out, context);

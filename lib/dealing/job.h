@@ -34,13 +34,15 @@ struct job {
 	bool repeat;			/* a deal of it was dealt for another session */
 	uint32_t uid;			/* user who added it, or DEALBOX_UID_* */
 	char session[128];
+	bool leased;			/* DEALBOX_JOB_EVENT: the lease has not ended */
+	bool rehearsal;			/* DEALBOX_JOB_EVENT: emulated machines may deal it, too */
 	unsigned int voided;		/* insertions with another outcome than exact */
 	char **machines;		/* ids of machines, terminated by NULL; NULL = any */
 	size_t count;			/* number of boards; copies of a capture are pockets */
 	unsigned int *boards;		/* ascending */
 	/* per board, the states of copies from 1; copies beyond the array are open */
 	struct copies {
-		uint8_t *state;		/* enum dealbox_ledger_copy_state */
+		uint8_t *state;		/* enum dealbox_ledger_copy_state, and JOB_HELD */
 		unsigned int count;
 	} *states;
 };
@@ -74,6 +76,19 @@ enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int boa
 /* Returns 0, -ENOENT if there is no such copy, or -ENOMEM. */
 int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 		  enum dealbox_ledger_copy_state state);
+/*
+ * Of a job of an event (DEALBOX_JOB_EVENT), this PC may begin only copies that it holds, and only
+ * while its lease lasts (job->leased). Both are false until somebody says otherwise.
+ * job_hold() returns 0, -ENOENT if there is no such copy, or -ENOMEM.
+ */
+int job_hold(struct job *job, unsigned int board, unsigned int copy, bool held);
+/* Hold no copy. */
+void job_hold_none(struct job *job);
+bool job_holds(const struct job *job, unsigned int board, unsigned int copy);
+/* Return true if the copy is open and may be begun now. */
+bool job_may_begin(const struct job *job, unsigned int board, unsigned int copy);
+/* Return true if an open copy is held, but the lease has ended. */
+bool job_lapsed(const struct job *job);
 /* Return the number of copies in a state other than DEALBOX_LEDGER_COPY_OPEN. */
 unsigned int job_count(const struct job *job, enum dealbox_ledger_copy_state state);
 /* Return true if no copy is left to be dealt. A job without a limit of copies is never done. */
@@ -86,7 +101,7 @@ bool jobs_open(const struct jobs *jobs);
 /*
  * Choose the next copy in the order of the job: all copies of a board and then the next board; or,
  * with DEALBOX_JOB_SETS or without a limit of copies, all boards and then the next copy of each.
- * Skips copies for which taken() is true. board restricts it to that board unless 0. Returns false
+ * Skips copies that may not be begun, and those for which taken() is true. board restricts it to that board unless 0. Returns false
  * if there is none.
  */
 bool job_pick(const struct job *job, unsigned int board,

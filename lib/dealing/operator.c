@@ -163,6 +163,10 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_LEDGER] = { "ledger", "", DEALBOX_WAY_START, false,
 		N_("The ledger cannot be written, so nothing is dealt. Make room on the disk, or see `dealbox "
 		   "ledger verify`; then press start."), NULL },
+
+	[DEALBOX_OPERATOR_LEASE] = { "lease-over", "", DEALBOX_WAY_SELF | DEALBOX_WAY_JOB, false,
+		N_("The server of the event was not heard for too long, so no other board is begun. Check the "
+		   "network; it goes on by itself when the server answers."), NULL },
 };
 
 /* Additional sentences for states from first to last, if the facts are known. */

@@ -126,12 +126,6 @@ static enum did do_plan(struct dealing *d, const struct step *step)
 	return DID_REFUSED;
 }
 
-/* Return true if a program plays the machine: no card is dealt. */
-static bool is_emulated(const struct dealing *d)
-{
-	return !strncmp(dealbox_machine_uri(d->machine), "emu:", strlen("emu:"));
-}
-
 static enum did do_begin(struct dealing *d, const struct step *step)
 {
 	struct job *job = jobs_find(d->jobs, step->copy.job);
@@ -156,7 +150,7 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 					   step->copy.copy, d->engine.id, step->insertion, d->plan_id,
 					   &d->insertion);
 	/* it is certified later, perhaps when another machine is connected */
-	if (!err && is_emulated(d))
+	if (!err && d->engine.emulated)
 		err = dealbox_ledger_add_emulation(d->ledger, d->insertion);
 	d->starter = DEALBOX_UID_NONE;
 	if (!err)

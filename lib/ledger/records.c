@@ -320,7 +320,7 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 	int err;
 
 	if (!new_job->count || new_job->copies > DEALBOX_BOARD_DEALT_MAX ||
-	    new_job->options & ~DEALBOX_JOB_OPTIONS)
+	    new_job->options & ~(DEALBOX_JOB_OPTIONS | DEALBOX_JOB_EVENT))
 		return ledger_fail(l, -EINVAL, "a job has boards, at most %d copies, and known options",
 				   DEALBOX_BOARD_DEALT_MAX);
 	if (deals != 1)

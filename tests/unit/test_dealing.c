@@ -1012,14 +1012,14 @@ static void test_begin(void **state)
 	assert_int_equal(dealbox_ledger_emulated(w.ledger, w.d.insertion), 0);
 	world_end(&w);
 	world_begin(&w, 0);
-	machine.uri = "emu:/run/table";
+	w.d.engine.emulated = true;
 	w.d.plan_id = 6;
 	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
 	assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;emulation;");
 	assert_int_equal(dealbox_ledger_emulated(w.ledger, w.d.insertion), 1);
 	world_end(&w);
 	world_begin(&w, 0);
-	machine.uri = "emu:/run/table";
+	w.d.engine.emulated = true;
 	w.d.plan_id = 6;
 	fails.add_emulation = -EIO;
 	assert_int_equal(does(&w, STEP_BEGIN), DID_LEDGER);

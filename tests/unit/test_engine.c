@@ -751,7 +751,7 @@ static void assert_states_seen(void)
 		DEALBOX_OPERATOR_REPEAT, DEALBOX_OPERATOR_BAD_SET, DEALBOX_OPERATOR_DECK_WRONG,
 		DEALBOX_OPERATOR_CAPTURE, DEALBOX_OPERATOR_CAPTURED, DEALBOX_OPERATOR_UNSUITED,
 		DEALBOX_OPERATOR_SILENT,
-		DEALBOX_OPERATOR_REUSED, DEALBOX_OPERATOR_NEW,
+		DEALBOX_OPERATOR_REUSED, DEALBOX_OPERATOR_NEW, DEALBOX_OPERATOR_LEASE,
 	};
 	unsigned int k, n;
 
@@ -1642,6 +1642,80 @@ static void test_by_position(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* Of a job of an event, only what is held is begun, and nothing when the lease has ended. */
+static void test_lease(void **state)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct table t = { 0 };
+	struct place *p = &t.places[0];
+	struct step step;
+	struct job *job;
+
+	(void)state;
+	table_make(&t, 1);
+	jobs_free(&t.jobs);
+	job = jobs_add(&t.jobs, 1, 1, boards, 2, 2, DEALBOX_JOB_EVENT, 1);
+	unplug(&t.places[1], false);
+	settle(&t);
+	/* the service has not heard of the event yet */
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
+	job_hold(job, 2, 1, true);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_LEASE);
+	job->leased = true;
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_INSERT);
+	assert_int_equal(p->engine.copy.board, 2);
+	insert(p, 2);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+	/* it ends while the board waits */
+	job->leased = false;
+	engine_push(&p->engine, PUSH_START);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_LEASE);
+	assert_int_not_equal(p->state, DEALBOX_STATE_DEALING);
+	/* what was pressed then starts nothing later */
+	job->leased = true;
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+	/* it ends, or the copy is given back, while the plan is on its way */
+	engine_push(&p->engine, PUSH_START);
+	assert_true(engine_next(&p->engine, &t.jobs, &t.places[0].engine, &step));
+	assert_int_equal(step.kind, STEP_PLAN);
+	engine_did(&p->engine, &t.jobs, &step, DID_OK);
+	job_hold(job, 2, 1, false);
+	assert_false(engine_next(&p->engine, &t.jobs, &t.places[0].engine, &step));
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NO_WORK);
+	job_hold(job, 2, 1, true);
+	/* a board that was begun is finished */
+	settle(&t);
+	engine_push(&p->engine, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	job->leased = false;
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_NONE);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	jobs_free(&t.jobs);
+
+	/* an emulated machine deals for a rehearsal only */
+	t = (struct table){ 0 };
+	table_make(&t, 1);
+	jobs_free(&t.jobs);
+	job = jobs_add(&t.jobs, 1, 1, boards, 2, 2, DEALBOX_JOB_EVENT, 1);
+	job->leased = true;
+	job_hold(job, 1, 1, true);
+	p->engine.emulated = true;
+	unplug(&t.places[1], false);
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_UNSUITED);
+	job->rehearsal = true;
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_INSERT);
+	jobs_free(&t.jobs);
+}
+
 /* No card for five seconds, or no answer: the operator sees it before the machine is given up. */
 static void test_silent(void **state)
 {
@@ -2061,6 +2135,7 @@ int main(void)
 		cmocka_unit_test(test_capture),
 		cmocka_unit_test(test_by_position),
 		cmocka_unit_test(test_test_deal),
+		cmocka_unit_test(test_lease),
 		cmocka_unit_test(test_silent),
 		cmocka_unit_test(test_never_began),
 		cmocka_unit_test(test_reused_number),

@@ -273,6 +273,62 @@ static void test_open(void **state)
 	jobs_free(&jobs);
 }
 
+/* Of a job of an event, a copy is begun only while it is held, and while the lease lasts. */
+static void test_held(void **state)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct jobs jobs = { 0 };
+	struct job *job = jobs_add(&jobs, 1, 1, boards, 2, 3, DEALBOX_JOB_EVENT, 0);
+	struct job *other = jobs_add(&jobs, 2, 1, boards, 2, 1, 0, 0);
+	struct copy copy;
+
+	(void)state;
+	job->leased = true;
+	assert_false(job_pick(job, 0, nobody, NULL, &copy));
+	assert_int_equal(job_hold(job, 2, 2, true), 0);
+	assert_int_equal(job_hold(job, 3, 1, true), -ENOENT);
+	assert_int_equal(job_hold(job, 1, 4, true), -ENOENT);
+	assert_true(job_holds(job, 2, 2));
+	assert_false(job_holds(job, 2, 1));
+	assert_false(job_holds(job, 2, 3));
+	assert_false(job_holds(job, 3, 1));
+	assert_true(job_may_begin(job, 2, 2));
+	assert_false(job_may_begin(job, 2, 1));
+	assert_false(job_may_begin(job, 9, 1));
+	assert_true(job_pick(job, 0, nobody, NULL, &copy));
+	assert_int_equal(copy.board, 2);
+	assert_int_equal(copy.copy, 2);
+	assert_false(job_pick(job, 1, nobody, NULL, &copy));
+	assert_false(job_lapsed(job));
+
+	/* the lease has ended */
+	job->leased = false;
+	assert_false(job_may_begin(job, 2, 2));
+	assert_false(job_pick(job, 0, nobody, NULL, &copy));
+	assert_true(job_lapsed(job));
+	assert_false(job_lapsed(other));
+	assert_true(job_may_begin(other, 1, 1));
+
+	/* what becomes of it changes nothing about who holds it */
+	job->leased = true;
+	assert_int_equal(job_set_state(job, 2, 2, DEALBOX_LEDGER_COPY_RECORDED), 0);
+	assert_int_equal(job_state(job, 2, 2), DEALBOX_LEDGER_COPY_RECORDED);
+	assert_false(job_may_begin(job, 2, 2));
+	assert_int_equal(job_count(job, DEALBOX_LEDGER_COPY_RECORDED), 1);
+	assert_true(job_holds(job, 2, 2));
+	job->leased = false;
+	assert_false(job_lapsed(job));
+	job->leased = true;
+	assert_int_equal(job_set_state(job, 2, 2, DEALBOX_LEDGER_COPY_OPEN), 0);
+	assert_true(job_may_begin(job, 2, 2));
+	assert_int_equal(job_hold(job, 2, 2, false), 0);
+	assert_false(job_may_begin(job, 2, 2));
+	assert_int_equal(job_hold(job, 1, 1, true), 0);
+	job_hold_none(job);
+	assert_false(job_pick(job, 0, nobody, NULL, &copy));
+	jobs_free(&jobs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -285,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_priorities),
 		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -665,7 +665,7 @@ static void test_job(void **state)
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 0,
 				 .copies = 1), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2, .copies = 1,
-				 .options = DEALBOX_JOB_OPTIONS + 1), -EINVAL);
+				 .options = DEALBOX_JOB_EVENT << 1), -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);
 }

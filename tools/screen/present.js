@@ -75,6 +75,8 @@ export const STATES = {
 	"repeat": { tone: "look", shape: "file", title: N_("An old deal: board"), board: true },
 	"bad-set": { tone: "look", shape: "file", title: N_("A bad deal file") },
 	"ledger": { tone: "look", shape: "file", title: N_("Cannot write the ledger") },
+
+	"lease-over": { tone: "look", shape: "plug", title: N_("No network") },
 };
 
 /* Of a newer service. */

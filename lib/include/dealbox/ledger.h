@@ -213,7 +213,8 @@ DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t 
 #define DEALBOX_JOB_LAWS	0x3e00u		/* options & this: the job has a law, and no set */
 #define DEALBOX_JOB_LAW_RULES(options)	(((options) >> 9 & 7) - 1)
 #define DEALBOX_JOB_LAW_DEALER(options)	((options) >> 12 & 3)
-#define DEALBOX_JOB_OPTIONS	0x3fffu		/* all of them */
+#define DEALBOX_JOB_EVENT	(1u << 14)	/* of an event: a copy is dealt only while dealboxd holds it */
+#define DEALBOX_JOB_OPTIONS	0x3fffu		/* all that a job may have that is of no event */
 
 enum dealbox_ledger_job_state {
 	DEALBOX_LEDGER_JOB_OPEN,	/* to be dealt */

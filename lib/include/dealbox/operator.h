@@ -73,6 +73,8 @@ enum dealbox_operator_state {
 	DEALBOX_OPERATOR_REPEAT,
 	DEALBOX_OPERATOR_BAD_SET,
 	DEALBOX_OPERATOR_LEDGER,
+	/* the event */
+	DEALBOX_OPERATOR_LEASE,		/* its lease has ended */
 	DEALBOX_OPERATOR_STATES
 };
 
