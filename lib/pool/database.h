@@ -12,7 +12,7 @@
 
 #define DATABASE_FILE		"dealbox-event.so"
 #define DATABASE_SYMBOL		"dealbox_event_database"
-#define DATABASE_VERSION	1
+#define DATABASE_VERSION	2
 
 struct connection;
 
@@ -39,6 +39,12 @@ struct database {
 		   const char *const *values,
 		   int (*row)(const char *const *columns, size_t count, void *context),
 		   void *context, struct dealbox_error *error);
+
+	/*
+	 * Waits until the server notifies of what LISTEN has asked for (returns 1), or fd can be read
+	 * (returns 0); -1 is no fd. -ETIMEDOUT: the connection was lost.
+	 */
+	int (*wait)(struct connection *connection, int fd, struct dealbox_error *error);
 
 	/* Ends the connection. NULL is allowed. */
 	void (*close)(struct connection *connection);

@@ -105,6 +105,21 @@ int lease_ask(struct lease *lease, enum lease_request request, uint32_t want,
 	return 0;
 }
 
+enum lease_request lease_next(const struct lease *lease, const struct lease_need *need,
+			      const struct lease_time *now, uint32_t *want)
+{
+	bool more = !lease->resting && !need->dry && need->open * 2 < need->block;
+
+	*want = 0;
+	if (lease->request)
+		return lease->request;
+	if (lease->lost)
+		return LEASE_BACK;
+	if (more)
+		*want = need->block - need->open;
+	return more || lease_left(lease, now) < need->lease_ms / 2 ? LEASE_TAKE : LEASE_NONE;
+}
+
 static void declared_lost(struct lease *lease)
 {
 	forget(lease);
@@ -181,6 +196,8 @@ void lease_print(const struct lease *lease, FILE *out)
 		fprintf(out, "until %s %" PRIu64 "\n", lease->until.boot, lease->until.ms);
 	if (lease->lost)
 		fputs("lost\n", out);
+	if (lease->resting)
+		fputs("resting\n", out);
 	copies_print(lease->held, lease->held_count, "held", out);
 	copies_print(lease->given, lease->given_count, "given", out);
 	fputs(END, out);
@@ -207,6 +224,10 @@ static int line_read(const char *line, struct lease *lease)
 
 	if (!strncmp(line, "lost\n", 5)) {
 		lease->lost = true;
+		return 0;
+	}
+	if (!strncmp(line, "resting\n", 8)) {
+		lease->resting = true;
 		return 0;
 	}
 	if (sscanf(line, "until %36s %" SCNu64, lease->until.boot, &lease->until.ms) == 2)

@@ -46,6 +46,9 @@ struct lease {
 	enum lease_request request;	/* that has no answer yet, or NONE */
 	char nonce[LEASE_ID]; /* tells it from that of another PC with this one's identity */
 	uint32_t want;			/* TAKE: number of copies */
+	const uint32_t *jobs;		/* TAKE: of these only; NULL = any. The caller's, and not saved */
+	size_t jobs_count;
+	bool resting;			/* takes no copy until somebody says so */
 	struct lease_time until;	/* copies may be begun before it */
 	bool lost;			/* somebody has declared the PC lost: ask BACK */
 	struct lease_copy *held;
@@ -75,6 +78,21 @@ bool lease_may_begin(const struct lease *lease, const struct lease_copy *copy,
  */
 int lease_ask(struct lease *lease, enum lease_request request, uint32_t want,
 	      const struct lease_copy *copies, size_t count, const char nonce[LEASE_ID]);
+
+/* What a PC needs to know for its next request. */
+struct lease_need {
+	uint32_t open;		/* copies that it holds, and may still begin */
+	uint32_t block;		/* that its machines want to hold; 0 = none can deal */
+	bool dry;		/* the server had no more, and has not said otherwise since */
+	uint64_t lease_ms;	/* how long a lease of this event lasts */
+};
+
+/*
+ * Chooses the next request: the one that has no answer, BACK for a lost PC, and TAKE when half of
+ * the block is dealt, with *want, or when half of the lease has passed. LEASE_NONE: none is needed.
+ */
+enum lease_request lease_next(const struct lease *lease, const struct lease_need *need,
+			      const struct lease_time *now, uint32_t *want);
 
 /*
  * Takes the answer to TAKE. sent is the time before this request, or its repetition that was

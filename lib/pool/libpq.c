@@ -2,6 +2,7 @@
 /* The connection to the database of an event, by libpq. */
 #include <errno.h>
 #include <libpq-fe.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,11 +298,43 @@ static int database_run(struct connection *connection, const char *sql, size_t c
 	return err;
 }
 
+/* Takes the notifications that have come. Returns true if there was one. */
+static bool notified(PGconn *pg)
+{
+	PGnotify *notify;
+	bool any = false;
+
+	while ((notify = PQnotifies(pg))) {
+		PQfreemem(notify);
+		any = true;
+	}
+	return any;
+}
+
+static int database_wait(struct connection *connection, int fd, struct dealbox_error *error)
+{
+	struct pollfd fds[] = { { PQsocket(connection->pg), POLLIN, 0 }, { fd, POLLIN, 0 } };
+
+	for (;;) {
+		/* one may have come with the answer to a statement */
+		if (notified(connection->pg))
+			return 1;
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return error_set(error, -errno, 0, NULL, "waiting for the server: %s",
+					 strerror(errno));
+		if (fds[1].revents)
+			return 0;
+		if (fds[0].revents && !PQconsumeInput(connection->pg))
+			return refused(connection, NULL, error);
+	}
+}
+
 extern const struct database dealbox_event_database;
 __attribute__((visibility("default")))
 const struct database dealbox_event_database = {
 	.version = DATABASE_VERSION,
 	.open = database_open,
 	.run = database_run,
+	.wait = database_wait,
 	.close = database_close,
 };

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "error-internal.h"
+#include "pool/database.h"
 #include "pool/pool-internal.h"
 
 void pool_uuid(char uuid[LEASE_ID])
@@ -194,18 +195,45 @@ static int taken_row(const char *const *columns, size_t count, void *context)
 	return 0;
 }
 
+/* An array of PostgreSQL of count numbers, each so many bytes behind the one before; free it. */
+static char *numbers_print(const uint32_t *first, size_t count, size_t step)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputc('{', out);
+	for (size_t n = 0; n < count; n++)
+		fprintf(out, "%s%" PRIu32, n ? "," : "",
+			*(const uint32_t *)((const char *)first + n * step));
+	fputc('}', out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 static int take(struct pool *pool, struct lease *lease, const struct lease_time *sent,
-		const char *values[4], struct dealbox_error *error)
+		const char *values[5], struct dealbox_error *error)
 {
 	struct taken taken = { 0 };
-	char want[12];
+	char want[12], *jobs = NULL;
 	int err;
 
+	if (lease->jobs) {
+		jobs = numbers_print(lease->jobs, lease->jobs_count, sizeof(*lease->jobs));
+		if (!jobs)
+			return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	}
 	snprintf(want, sizeof(want), "%" PRIu32, lease->want);
 	values[3] = want;
+	values[4] = jobs;
 	err = pool_run(pool, error, taken_row, &taken,
-		       "SELECT lease_ms, job, number, copy FROM dealbox.take($1, $2, $3, $4)", 4,
+		       "SELECT lease_ms, job, number, copy FROM dealbox.take($1, $2, $3, $4, $5)", 5,
 		       values);
+	free(jobs);
 	if (!err) {
 		err = lease_answer_take(lease, sent, taken.lease_ms, taken.copies, taken.count);
 		if (err)
@@ -222,33 +250,13 @@ static int true_row(const char *const *columns, size_t count, void *context)
 	return 0;
 }
 
-/* An array of PostgreSQL of one number of each copy; free it. */
-static char *array_of(const struct lease_copy *copies, size_t count, size_t offset)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	fputc('{', out);
-	for (size_t n = 0; n < count; n++)
-		fprintf(out, "%s%" PRIu32, n ? "," : "",
-			*(const uint32_t *)((const char *)&copies[n] + offset));
-	fputc('}', out);
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
 static int give_back(struct pool *pool, struct lease *lease, const struct lease_time *sent,
 		     const char *values[6], struct dealbox_error *error)
 {
 	const struct lease_copy *copies = lease->given;
-	char *jobs = array_of(copies, lease->given_count, offsetof(struct lease_copy, job));
-	char *boards = array_of(copies, lease->given_count, offsetof(struct lease_copy, board));
-	char *numbers = array_of(copies, lease->given_count, offsetof(struct lease_copy, copy));
+	char *jobs = numbers_print(&copies->job, lease->given_count, sizeof(*copies));
+	char *boards = numbers_print(&copies->board, lease->given_count, sizeof(*copies));
+	char *numbers = numbers_print(&copies->copy, lease->given_count, sizeof(*copies));
 	bool lost = false;
 	int err = -ENOMEM;
 
@@ -354,4 +362,75 @@ int pool_withdraw(struct pool *pool, const char *token, const char *machine, uin
 	snprintf(number, sizeof(number), "%" PRIu32, insertion);
 	return pool_get(pool, error, true_row, holds, "SELECT dealbox.withdraw($1, $2, $3)", 3,
 			values);
+}
+
+/* ---- what a PC hears ---------------------------------------------------- */
+
+int pool_listen(struct pool *pool, struct dealbox_error *error)
+{
+	return pool_command(pool, "LISTEN dealbox", error);
+}
+
+int pool_wait(struct pool *pool, int fd, struct dealbox_error *error)
+{
+	return pool->database->wait(pool->connection, fd, error);
+}
+
+struct walk {
+	int (*job)(const struct pool_offer *offer, void *context);
+	int (*record)(const struct pool_record *record, void *context);
+	void *context;
+};
+
+static int offer_row(const char *const *columns, size_t count, void *context)
+{
+	const struct walk *walk = context;
+
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	return walk->job(&(struct pool_offer){
+		.id = (uint32_t)pool_number(columns[0]),
+		.session = columns[1],
+		.copies = (uint32_t)pool_number(columns[2]),
+		.priority = (int)strtol(columns[3], NULL, 10),
+		.replay = pool_true(columns[4]),
+	}, walk->context);
+}
+
+int pool_get_offers(struct pool *pool, int (*each)(const struct pool_offer *offer, void *context),
+		    void *context, struct dealbox_error *error)
+{
+	struct walk walk = { .job = each, .context = context };
+
+	return pool_run(pool, error, offer_row, &walk,
+			"SELECT id, session, copies, priority, replay FROM dealbox.job ORDER BY id",
+			0, NULL);
+}
+
+static int record_row(const char *const *columns, size_t count, void *context)
+{
+	const struct walk *walk = context;
+	struct pool_record record;
+	int err;
+
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	record = (struct pool_record){
+		.machine = columns[0],
+		.insertion = (uint32_t)pool_number(columns[1]),
+		.copy = { (uint32_t)pool_number(columns[2]), (uint32_t)pool_number(columns[3]),
+			  (uint32_t)pool_number(columns[4]) },
+	};
+	err = standing_row(&columns[5], 1, &record.standing);
+	return err ? err : walk->record(&record, walk->context);
+}
+
+int pool_get_records(struct pool *pool, int (*each)(const struct pool_record *record, void *context),
+		     void *context, struct dealbox_error *error)
+{
+	struct walk walk = { .record = each, .context = context };
+
+	return pool_run(pool, error, record_row, &walk,
+			"SELECT machine, insertion, job, number, copy, standing FROM dealbox.record",
+			0, NULL);
 }

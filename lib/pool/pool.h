@@ -230,4 +230,34 @@ int pool_report(struct pool *pool, const char *token, const struct pool_report *
 int pool_withdraw(struct pool *pool, const char *token, const char *machine, uint32_t insertion,
 		  bool *holds, struct dealbox_error *error);
 
+/*
+ * Asks the server to say when there may be something to take, and waits for that. pool_wait()
+ * returns 1 when it has said so, 0 when fd can be read, or -ETIMEDOUT.
+ */
+int pool_listen(struct pool *pool, struct dealbox_error *error);
+int pool_wait(struct pool *pool, int fd, struct dealbox_error *error);
+
+/* A job whose set this PC has. */
+struct pool_offer {
+	uint32_t id;
+	const char *session;
+	uint32_t copies;
+	int priority;
+	bool replay;
+};
+
+/* What this PC has reported. */
+struct pool_record {
+	const char *machine;
+	uint32_t insertion;
+	struct lease_copy copy;
+	enum pool_standing standing;
+};
+
+/* Call each() for every one; it stops if that returns non-zero, and returns it. */
+int pool_get_offers(struct pool *pool, int (*each)(const struct pool_offer *offer, void *context),
+		    void *context, struct dealbox_error *error);
+int pool_get_records(struct pool *pool, int (*each)(const struct pool_record *record, void *context),
+		     void *context, struct dealbox_error *error);
+
 #endif

@@ -221,11 +221,16 @@ BEGIN
 		VALUES (my_name, session_user, my_token, my_key, clock(), clock());
 END $$;
 
+-- Tells the PCs that listen that there may be something to take, or that it is another's now.
+CREATE FUNCTION tell_pcs() RETURNS void LANGUAGE sql AS $$ SELECT pg_notify('dealbox', '') $$;
+
 -- Takes up to `want` more copies, and extends the lease on all that this PC holds; 0 only does the
 -- latter. Returns the copies that this request got, and how long the lease lasts, in ms; 0 if
 -- somebody has declared the PC lost. That is an answer, not an error: it uses up the number of the
 -- request, so that both sides go on from the same one.
-CREATE FUNCTION take(my_token uuid, my_ask bigint, my_nonce uuid, want integer)
+-- of_jobs: only of these.
+CREATE FUNCTION take(my_token uuid, my_ask bigint, my_nonce uuid, want integer,
+	of_jobs integer[] DEFAULT NULL)
 RETURNS TABLE (lease_ms bigint, job integer, number integer, copy integer)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 #variable_conflict use_column
@@ -247,7 +252,8 @@ BEGIN
 	IF mine.asked < my_ask THEN
 		FOR of_job IN
 			SELECT j.id FROM job j JOIN sealed_set s ON s.job = j.id AND s.pc = mine.id
-			WHERE j.open ORDER BY j.priority DESC, j.id
+			WHERE j.open AND (of_jobs IS NULL OR j.id = ANY (of_jobs))
+			ORDER BY j.priority DESC, j.id
 		LOOP
 			EXIT WHEN want <= 0;
 			WITH free AS (
@@ -278,6 +284,7 @@ BEGIN
 		UPDATE copy c SET pc = NULL, ask = NULL
 			FROM unnest(jobs, numbers, copies) AS gone(j, n, k)
 			WHERE c.job = gone.j AND c.number = gone.n AND c.copy = gone.k AND c.pc = mine.id;
+		PERFORM tell_pcs();
 	END IF;
 	RETURN mine.state = 'lost';
 END $$;
@@ -344,6 +351,7 @@ BEGIN
 	UPDATE record SET standing = 'withdrawn' WHERE id = old.id;
 	IF old.standing = 'counts' THEN
 		UPDATE copy c SET record = NULL WHERE c.record = old.id;
+		PERFORM tell_pcs();
 	END IF;
 	SELECT EXISTS (SELECT FROM copy c WHERE c.job = old.job AND c.number = old.number
 		AND c.copy = old.copy AND c.pc = mine.id) INTO holds;
@@ -389,6 +397,7 @@ BEGIN
 	mine := enter_numbered(my_token, my_ask, my_nonce);
 	UPDATE copy SET pc = NULL, ask = NULL WHERE pc = mine.id;
 	UPDATE pc SET state = 'left', until = clock() WHERE id = mine.id;
+	PERFORM tell_pcs();
 END $$;
 
 -- ---- for the director ---------------------------------------------------------------------------
@@ -460,6 +469,7 @@ BEGIN
 			HINT = 'compare its key again';
 	END IF;
 	UPDATE pc SET sealed_key = of_sealed, admission = of_admission WHERE id = that.id;
+	PERFORM tell_pcs();
 END $$;
 
 CREATE FUNCTION give_set(of_name text, of_job integer, of_sealed bytea) RETURNS void
@@ -473,6 +483,7 @@ BEGIN
 	END IF;
 	INSERT INTO sealed_set (job, pc, sealed) VALUES (of_job, that.id, of_sealed)
 		ON CONFLICT (job, pc) DO UPDATE SET sealed = of_sealed;
+	PERFORM tell_pcs();
 END $$;
 
 -- Somebody says that a PC will not report. Time alone never takes a copy from a PC; but before its
@@ -492,6 +503,7 @@ BEGIN
 	UPDATE copy SET pc = NULL, ask = NULL WHERE pc = that.id;
 	GET DIAGNOSTICS opened = ROW_COUNT;
 	UPDATE pc SET state = 'lost', lost_by = session_user, lost_at = clock() WHERE id = that.id;
+	PERFORM tell_pcs();
 	RETURN opened;
 END $$;
 
@@ -530,6 +542,7 @@ BEGIN
 		RAISE EXCEPTION 'there is no job % in the event', of_job USING ERRCODE = 'DB007',
 			HINT = '`dealbox event status` lists them';
 	END IF;
+	PERFORM tell_pcs();
 END $$;
 
 -- Somebody has taken a surplus board out of play.
@@ -561,6 +574,7 @@ BEGIN
 	UPDATE record SET standing = 'withdrawn', withdrawn_by = session_user, withdrawn_at = clock()
 		WHERE id = false_one.id;
 	UPDATE copy c SET record = NULL WHERE c.record = false_one.id;
+	PERFORM tell_pcs();
 	RETURN (SELECT p.name FROM pc p WHERE p.id = false_one.pc);
 END $$;
 

@@ -147,6 +147,7 @@ static void its_text_is_the_same_lease(void **state)
 			lease_answer(&lease, true);
 		if (step == 3)
 			assert_int_equal(lease_ask(&lease, LEASE_BACK, 0, NULL, 0, NONCE), 0);
+		lease.resting = step & 1;
 		text = text_of(&lease);
 		assert_int_equal(lease_parse(text, &read), 0);
 		again = text_of(&read);
@@ -154,6 +155,7 @@ static void its_text_is_the_same_lease(void **state)
 		assert_int_equal(read.asked, lease.asked);
 		assert_int_equal(read.request, lease.request);
 		assert_int_equal(read.lost, lease.lost);
+		assert_int_equal(read.resting, lease.resting);
 		assert_int_equal(read.held_count, lease.held_count);
 		assert_int_equal(read.given_count, lease.given_count);
 		lease_clear(&read);
@@ -187,6 +189,47 @@ static void other_texts_are_refused(void **state)
 		assert_int_equal(lease_parse(bad[n], &lease), -EBADMSG);
 }
 
+static void the_next_request_is_chosen(void **state)
+{
+	static const struct {
+		struct lease_need need;
+		uint64_t ms;
+		bool lost, resting;
+		enum lease_request request;
+		uint32_t want;
+	} rows[] = {
+		/* three of six are held: enough */
+		{ { 3, 6, false, 500 }, 1100, false, false, LEASE_NONE, 0 },
+		{ { 2, 6, false, 500 }, 1100, false, false, LEASE_TAKE, 4 },
+		{ { 0, 6, true, 500 }, 1100, false, false, LEASE_NONE, 0 },
+		{ { 0, 6, false, 500 }, 1100, false, true, LEASE_NONE, 0 },
+		{ { 0, 0, false, 500 }, 1100, false, false, LEASE_NONE, 0 },
+		/* half of the lease has passed */
+		{ { 3, 6, false, 500 }, 1250, false, false, LEASE_NONE, 0 },
+		{ { 3, 6, false, 500 }, 1251, false, false, LEASE_TAKE, 0 },
+		{ { 0, 6, true, 500 }, 9999, false, true, LEASE_TAKE, 0 },
+		{ { 2, 6, false, 500 }, 1400, false, false, LEASE_TAKE, 4 },
+		{ { 0, 6, false, 500 }, 1100, true, false, LEASE_BACK, 0 },
+	};
+	struct lease_time now = { BOOT, 0 };
+	struct lease lease;
+	uint32_t want;
+
+	(void)state;
+	begin(&lease);
+	for (size_t n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		lease.lost = rows[n].lost;
+		lease.resting = rows[n].resting;
+		now.ms = rows[n].ms;
+		assert_int_equal(lease_next(&lease, &rows[n].need, &now, &want), rows[n].request);
+		assert_int_equal(want, rows[n].want);
+	}
+	lease.lost = false;
+	assert_int_equal(lease_ask(&lease, LEASE_GIVE_BACK, 0, copies, 1, NONCE), 0);
+	assert_int_equal(lease_next(&lease, &rows[1].need, &now, &want), LEASE_GIVE_BACK);
+	lease_clear(&lease);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_lost_pc_holds_nothing),
 		cmocka_unit_test(its_text_is_the_same_lease),
 		cmocka_unit_test(other_texts_are_refused),
+		cmocka_unit_test(the_next_request_is_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "pool/folder.h"
 #include "pool/heads.h"
 #include "pool/pool.h"
 #include "pool/send.h"
@@ -17,7 +18,6 @@
 #include "ui/sealed.h"
 #include "ui/set-to-deal.h"
 
-#define FOLDER		"/var/lib/dealbox/event"
 #define LEASE_MINUTES	60
 #define MARGIN_MINUTES	15
 #define MINUTES_MAX	(7 * 24 * 60UL)
@@ -402,11 +402,6 @@ static enum status close_run(struct call *call)
 
 #define IDENTITY_HEAD	"dealbox event 1"
 
-struct identity {
-	char name[64], token[LEASE_ID], print[POOL_PRINT];
-	uint8_t secret_key[POOL_KEY], public_key[POOL_KEY];
-};
-
 static bool identity_path(const struct call *call, const char *file, char path[4096])
 {
 	if (snprintf(path, 4096, "%s/%s", call->folder, file) < 4096)
@@ -415,7 +410,7 @@ static bool identity_path(const struct call *call, const char *file, char path[4
 	return false;
 }
 
-static bool identity_write(const struct call *call, const struct identity *identity)
+static bool identity_write(const struct call *call, const struct pool_identity *identity)
 {
 	char path[4096], text[512], hex[2 * POOL_KEY + 1];
 	bool good;
@@ -431,31 +426,14 @@ static bool identity_write(const struct call *call, const struct identity *ident
 }
 
 /* Returns false after reporting an error. Wipe the identity in any case. */
-static bool identity_read(struct call *call, struct identity *identity)
+static bool identity_read(struct call *call, struct pool_identity *identity)
 {
-	char path[4096], hex[2 * POOL_KEY + 1] = "";
-	struct blob blob = { 0 };
-	bool good;
+	struct dealbox_error error = { 0 };
 
-	memset(identity, 0, sizeof(*identity));
-	if (!identity_path(call, "identity", path))
-		return false;
-	if (!file_exists(path)) {
-		complain("`dealbox event join` makes it", "%s: this PC has not joined an event",
-			 call->folder);
-		return false;
-	}
-	good = file_read_secret(path, &blob);
-	if (good && (sscanf(blob.data, IDENTITY_HEAD " %36s %24s %64s %63[^\n]", identity->token,
-			    identity->print, hex, identity->name) != 4 ||
-		     !hex_read(hex, strlen(hex), identity->secret_key))) {
-		complain(NULL, "%s: this is no identity of a PC", path);
-		good = false;
-	}
-	crypto_scalarmult_base(identity->public_key, identity->secret_key);
-	explicit_bzero(hex, sizeof(hex));
-	blob_wipe(&blob);
-	return good;
+	if (!pool_read_identity(call->folder, identity, &error))
+		return true;
+	complain(error.next, "%s", error.what);
+	return false;
 }
 
 /* ---- join ------------------------------------------------------------------- */
@@ -467,7 +445,7 @@ static bool is_print(const char *text)
 	       strspn(text, "0123456789abcdef-") == POOL_PRINT - 1;
 }
 
-static bool identity_make(struct call *call, struct identity *identity)
+static bool identity_make(struct call *call, struct pool_identity *identity)
 {
 	const char *name = call->args->argv[1], *print = call->args->argv[2];
 
@@ -494,7 +472,7 @@ static bool identity_make(struct call *call, struct identity *identity)
 static enum status join_run(struct call *call)
 {
 	struct dealbox_error error = { 0 };
-	struct identity identity = { 0 };
+	struct pool_identity identity = { 0 };
 	enum status status = STATUS_INPUT;
 	struct json_object *object;
 	char path[4096], print[POOL_PRINT];
@@ -549,7 +527,7 @@ static enum status fetch_run(struct call *call)
 	enum status status = STATUS_INPUT;
 	struct dealbox_set *set = NULL;
 	char session[POOL_SESSION];
-	struct identity identity;
+	struct pool_identity identity;
 	uint8_t key[POOL_KEY];
 	uint32_t job;
 	int err;
@@ -662,7 +640,7 @@ static bool head_make(struct call *call, const struct certifier *certifier,
 }
 
 /* Reports the head of the certificates of this PC. */
-static enum status head_send(struct call *call, const struct identity *identity,
+static enum status head_send(struct call *call, const struct pool_identity *identity,
 			     const struct certifier *certifier)
 {
 	struct dealbox_error error = { 0 };
@@ -699,7 +677,7 @@ static enum status head_send(struct call *call, const struct identity *identity,
 	return status;
 }
 
-static enum status certificates_send(struct call *call, const struct identity *identity)
+static enum status certificates_send(struct call *call, const struct pool_identity *identity)
 {
 	struct certifier certifier;
 	enum status status = STATUS_INPUT;
@@ -711,7 +689,7 @@ static enum status certificates_send(struct call *call, const struct identity *i
 }
 
 static enum status send_all(struct call *call, struct pool_sending *sending,
-			    const struct identity *identity)
+			    const struct pool_identity *identity)
 {
 	struct dealbox_error error = { 0 };
 	struct pool_event event;
@@ -752,7 +730,7 @@ static enum status send_run(struct call *call)
 	struct pool_sending sending = { .surplus = surplus_sent, .refused = insertion_refused,
 				       .context = call };
 	enum status status = STATUS_INPUT;
-	struct identity identity;
+	struct pool_identity identity;
 	unsigned long job, event_job;
 
 	if (!args_number(call->args, "job", call->args->argv[1], 1, UINT32_MAX, &job) ||
@@ -779,7 +757,7 @@ static enum status leave_run(struct call *call)
 	struct lease_time now = { 0 };
 	enum status status = STATUS_INPUT;
 	struct lease lease = { 0 };
-	struct identity identity;
+	struct pool_identity identity;
 	char path[4096], nonce[LEASE_ID];
 	int err;
 
@@ -793,8 +771,17 @@ static enum status leave_run(struct call *call)
 	status = STATUS_MACHINE;
 	if (!connect_event(call))
 		goto out;
+	/* dealboxd may have asked for something, and the server counts that */
+	err = pool_read_lease(call->folder, &lease, &error);
+	if (err) {
+		status = refused(err, &error);
+		goto out;
+	}
+	err = pool_request(call->pool, identity.token, &lease, &now, &error);
+	lease.lost = false;
 	pool_uuid(nonce);
-	err = lease_ask(&lease, LEASE_LEAVE, 0, NULL, 0, nonce);
+	if (!err)
+		err = lease_ask(&lease, LEASE_LEAVE, 0, NULL, 0, nonce);
 	if (!err)
 		err = pool_request(call->pool, identity.token, &lease, &now, &error);
 	if (err) {
@@ -802,6 +789,8 @@ static enum status leave_run(struct call *call)
 		goto out;
 	}
 	unlink(path);
+	if (identity_path(call, "lease", path))
+		unlink(path);
 	status = STATUS_DONE;
 	if (!call->json)
 		say("%s has left the event", identity.name);
@@ -1194,7 +1183,7 @@ static enum status event_run(struct args *args)
 	struct call call = {
 		.args = args,
 		.database = "",
-		.folder = FOLDER,
+		.folder = POOL_FOLDER,
 		.ledger = LEDGER_PATH,
 		.lease = LEASE_MINUTES,
 		.margin = MARGIN_MINUTES,
@@ -1274,7 +1263,7 @@ static const struct option_row event_options[] = {
 	{ KEY_COPIES, "copies", "N", "add: copies of each board (default: 1)" },
 	{ KEY_PRIORITY, "priority", "N", "add: the highest is dealt first (default: 0)" },
 	{ KEY_REPLAY, "replay", NULL, "add: the deals may be those of another session" },
-	{ 'f', "folder", "FOLDER", "the identity of this PC (default: " FOLDER ")" },
+	{ 'f', "folder", "FOLDER", "the identity of this PC (default: " POOL_FOLDER ")" },
 	{ 'l', "ledger", "FILE", "send: the ledger (default: " LEDGER_PATH ")" },
 	{ KEY_CERTIFICATES, "certificates", "FOLDER",
 	  "send: report the head of these certificates, too" },
