@@ -26,6 +26,7 @@ const struct job_option job_options[] = {
 	{ "by-position", DEALBOX_JOB_BY_POSITION, true },
 	{ "capture", DEALBOX_JOB_CAPTURE, false },
 	{ "by-law", DEALBOX_JOB_LAWS, false },
+	{ "event", DEALBOX_JOB_EVENT, false },
 	{ NULL, 0, false },
 };
 
@@ -52,6 +53,14 @@ int find_job(sd_bus *bus, const char *path, const char *interface, void *context
 	(void)error;
 	*found = context;
 	return job_at(context, path) ? 1 : 0;
+}
+
+void job_added(struct service *s, uint64_t id)
+{
+	char path[JOB_PATH];
+
+	job_path(id, path);
+	sd_bus_emit_object_added(s->bus, path);
 }
 
 void job_changed(struct service *s, uint64_t id)

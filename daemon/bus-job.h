@@ -27,6 +27,8 @@ int find_job(sd_bus *bus, const char *path, const char *interface, void *context
 int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes, sd_bus_error *error);
 /* Write the object path of a job. */
 void job_path(uint64_t id, char path[JOB_PATH]);
+/* Emit InterfacesAdded. */
+void job_added(struct service *s, uint64_t id);
 /* Emit PropertiesChanged for a job, and Finished if it has ended. */
 void job_changed(struct service *s, uint64_t id);
 /* Emit the signal Judged for NOTICE_JUDGED. */

@@ -13,6 +13,7 @@
 #define ROOT		"/io/dealbox1"
 #define MACHINES	ROOT "/machine"
 #define JOBS		ROOT "/job"
+#define EVENT		ROOT "/event"
 
 #define INSERTIONS_MAX	100000	/* per reply: dbus-daemon disconnects senders of more than 32 MiB */
 

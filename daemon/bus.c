@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bus.h"
+#include "bus-event.h"
 #include "bus-job.h"
 #include "bus-machine.h"
 #include "bus-manager.h"
@@ -24,6 +25,12 @@ void bus_notice(struct service *s, const struct notice *notice)
 		break;
 	case NOTICE_JOB_CHANGED:
 		job_changed(s, notice->job);
+		break;
+	case NOTICE_JOB_ADDED:
+		job_added(s, notice->job);
+		break;
+	case NOTICE_MEMBER_CHANGED:
+		event_changed(s);
 		break;
 	case NOTICE_PANEL_CHANGED:
 		manager_panel_changed(s);
@@ -52,6 +59,8 @@ int bus_open(struct service *s)
 						 find_job, s);
 	if (err >= 0)
 		err = sd_bus_add_node_enumerator(s->bus, NULL, JOBS, list_jobs, s);
+	if (err >= 0 && s->member)
+		err = sd_bus_add_object_vtable(s->bus, NULL, EVENT, "io.dealbox1.Event", event_vtable, s);
 	/*
 	 * The same priority as for machines, so that the source that has waited longest is next,
 	 * and a client that sends calls without end cannot starve the others.

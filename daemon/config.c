@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "log.h"
+#include "pool/folder.h"
 
 static int set_ledger(struct config *config, const char *value)
 {
@@ -43,6 +44,18 @@ static int set_language(struct config *config, const char *value)
 	return 1;
 }
 
+static int set_event(struct config *config, const char *value)
+{
+	return snprintf(config->event, sizeof(config->event), "%s", value) <
+	       (int)sizeof(config->event);
+}
+
+static int set_folder(struct config *config, const char *value)
+{
+	return snprintf(config->folder, sizeof(config->folder), "%s", value) <
+	       (int)sizeof(config->folder);
+}
+
 static int set_chip(struct config *config, const char *value)
 {
 	return snprintf(config->chip, sizeof(config->chip), "%s", value) < (int)sizeof(config->chip);
@@ -73,6 +86,8 @@ static const struct {
 	{ "ledger", "file", set_ledger },
 	{ "machines", "emulator", add_emulator },
 	{ "machines", "new", set_new },
+	{ "event", "database", set_event },
+	{ "event", "folder", set_folder },
 	{ "operators", "language", set_language },
 	{ "panel", "chip", set_chip },
 	{ "panel", "machine", set_machine },
@@ -105,6 +120,7 @@ int config_read(struct config *config, const char *path)
 
 	memset(config, 0, sizeof(*config));
 	set_ledger(config, "/var/lib/dealbox/ledger");
+	set_folder(config, POOL_FOLDER);
 	line = ini_parse(path, handle, config);
 	/* Without a file, the defaults suit machines on USB. */
 	if (line == -1 && errno == ENOENT)

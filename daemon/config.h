@@ -15,6 +15,8 @@ struct config {
 	char *emulators[EMULATORS_MAX + 1];	/* socket paths, terminated by NULL */
 	size_t emulator_count;
 	bool accept;				/* new machines may deal */
+	char event[512];			/* address of the event's database, "" = no event */
+	char folder[256];			/* of this PC's identity in it */
 	char language[8];			/* for operators, "" = English */
 	char chip[256];				/* GPIO chip of the panel, "" = no panel */
 	char machine[128];			/* machine of the panel, "" = all machines */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <systemd/sd-daemon.h>
 
@@ -17,6 +18,7 @@
 #include "bus.h"
 #include "config.h"
 #include "log.h"
+#include "member.h"
 #include "panel.h"
 #include "service.h"
 #include "stations.h"
@@ -31,7 +33,7 @@ struct dealboxd {
 	struct udev_monitor *chips;		/* hotplug of GPIO chips for the panel */
 };
 
-static const notice_fn subscribers[] = { bus_notice, panel_notice, NULL };
+static const notice_fn subscribers[] = { member_notice, bus_notice, panel_notice, NULL };
 
 /* A machine came or went, and udev has applied its rules. */
 static int on_machines(sd_event_source *source, int fd, uint32_t revents, void *context)
@@ -80,9 +82,11 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)source;
 	(void)info;
 	sd_notify(0, "RELOADING=1");
-	/* A file with an error changes nothing. A new ledger path needs a restart. */
+	/* A file with an error changes nothing. Another ledger or event needs a restart. */
 	if (!config_read(&config, s->config_path)) {
 		memcpy(config.ledger, s->config.ledger, sizeof(config.ledger));
+		memcpy(config.event, s->config.event, sizeof(config.event));
+		memcpy(config.folder, s->config.folder, sizeof(config.folder));
 		panel_close(s);
 		config_free(&s->config);
 		s->config = config;
@@ -151,14 +155,17 @@ static int serve(struct dealboxd *d)
 	struct service *s = &d->service;
 	struct udev *udev = udev_new();
 	int err = config_read(&s->config, s->config_path);
+	bool ended;
 
 	if (!err)
 		err = open_event(s);
 	if (err >= 0)
 		err = service_ledger_open(s);
 	log_ledger(s->ledger);
-	if (err >= 0)
+	if (err >= 0) {
+		member_open(s);
 		err = bus_open(s);
+	}
 	/* Before the first scan, so that no machine is missed. */
 	if (err >= 0)
 		err = open_monitor(d);
@@ -179,6 +186,8 @@ static int serve(struct dealboxd *d)
 	}
 	panel_close(s);
 	stations_free(s);
+	/* The machines are paused, whatever the network does. */
+	ended = member_close(s);
 	jobs_free(&s->jobs);
 	bus_close(s);
 	log_ledger(NULL);
@@ -189,6 +198,8 @@ static int serve(struct dealboxd *d)
 	udev_unref(udev);
 	sd_event_unref(s->event);
 	config_free(&s->config);
+	if (!ended)
+		_exit(err ? 1 : 0);
 	return err;
 }
 

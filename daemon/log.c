@@ -32,6 +32,7 @@ static const struct {
 	[MESSAGE_PANEL] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0d", LOG_INFO },
 	[MESSAGE_PANEL_LOST] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0e", LOG_ERR },
 	[MESSAGE_STOP] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a0f", LOG_WARNING },
+	[MESSAGE_EVENT] = { "3c1f0d8b5ab84f0f9b9e0f3e5b0f6a10", LOG_NOTICE },
 };
 
 static struct dealbox_ledger *witnessed;

@@ -23,6 +23,8 @@ enum notice_kind {
 	NOTICE_JUDGED,		/* station, copy, insertion, exact, text: a verdict was recorded */
 	NOTICE_JOB_CHANGED,	/* job: state or counts may have changed */
 	NOTICE_PANEL_CHANGED,	/* panel_state() may have changed */
+	NOTICE_MEMBER_CHANGED,	/* state, copies or boards of the event may have changed */
+	NOTICE_JOB_ADDED,	/* job: of the event */
 };
 
 struct notice {

@@ -12,6 +12,7 @@
 #include "dealing/job.h"
 #include "notice.h"
 
+struct member;
 struct panel;
 struct stations;
 
@@ -24,6 +25,7 @@ struct service {
 	struct jobs jobs;
 	struct stations *stations;
 	struct panel *panel;
+	struct member *member;		/* of an event; NULL = no event is configured */
 	const notice_fn *subscribers;	/* of notices; terminated by NULL */
 };
 

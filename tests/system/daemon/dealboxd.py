@@ -57,7 +57,8 @@ def test_interfaces_are_those_that_are_installed(w):
             dbus_interface='org.freedesktop.DBus.Introspectable'))
     installed = set()
     for name in os.listdir(interfaces):
-        if name.endswith('.xml'):
+        # that of the event is there with an event only: tests/system/event
+        if name.endswith('.xml') and 'Event' not in name:
             with open(interfaces + '/' + name) as file:
                 installed |= members(file.read())
     assert live == installed, live ^ installed

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <string.h>
+
+#include "bus-event.h"
+#include "bus-reply.h"
+#include "call-queue.h"
+#include "member.h"
+
+static int get_event(sd_bus *bus, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	static const char *const states[MEMBER_STATES] = { "connecting", "online", "offline", "refused" };
+	struct member_view view = { .event = "", .pc = "", .reason = "" };
+	size_t n;
+
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)error;
+	member_look(context, &view);
+	const struct {
+		const char *name, *text;
+	} texts[] = {
+		{ "Name", view.event }, { "Pc", view.pc }, { "State", states[view.state] },
+		{ "Reason", view.reason },
+	};
+	const struct {
+		const char *name;
+		char type;
+		uint64_t number;
+	} numbers[] = {
+		{ "Since", 't', (uint64_t)view.since }, { "LeaseLeft", 'u', view.left_s },
+		{ "Open", 'u', view.open }, { "Recorded", 'u', view.recorded },
+		{ "Waiting", 'u', view.waiting }, { "Resting", 'b', view.resting },
+	};
+
+	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
+		if (!strcmp(property, texts[n].name))
+			return sd_bus_message_append(reply, "s", texts[n].text);
+	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		if (!strcmp(property, numbers[n].name))
+			return append_number(reply, numbers[n].type, numbers[n].number);
+	return -ENOENT;
+}
+
+struct listed {
+	sd_bus_message *reply;
+	int err;
+};
+
+static void append_trouble(const struct member_trouble *trouble, void *context)
+{
+	struct listed *listed = context;
+
+	if (listed->err >= 0)
+		listed->err = sd_bus_message_append(listed->reply, "(uuusus)", trouble->copy.job,
+						    trouble->copy.board, trouble->copy.copy,
+						    trouble->machine, trouble->insertion, trouble->why);
+}
+
+static int get_troubles(sd_bus *bus, const char *path, const char *interface, const char *property,
+			sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	struct listed listed = { reply, 0 };
+
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)error;
+	listed.err = sd_bus_message_open_container(reply, 'a', "(uuusus)");
+	member_troubles(context, !strcmp(property, "Refused"), append_trouble, &listed);
+	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
+}
+
+/* Let other PCs deal what is not begun here, or take copies again. */
+static int event_rest(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	int rest, err = sd_bus_message_read(m, "b", &rest);
+
+	if (err < 0)
+		return err;
+	if (member_rest(s, rest))
+		return sd_bus_error_set(error, ERROR("Ledger"), "the lease cannot be written; the journal says "
+					"why");
+	return sd_bus_reply_method_return(m, "");
+}
+METHOD(event_rest, "deal")
+
+const sd_bus_vtable event_vtable[] = {
+	SD_BUS_VTABLE_START(0),
+	SD_BUS_PROPERTY("Name", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Pc", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_CONST),
+	SD_BUS_PROPERTY("State", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Reason", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Since", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("LeaseLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Open", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Recorded", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Waiting", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Resting", "b", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_troubles, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_troubles, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_METHOD_WITH_NAMES("Rest", "b", SD_BUS_PARAM(rest), "", , event_rest_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_VTABLE_END
+};
+
+void event_changed(struct service *s)
+{
+	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State", "Reason", "Since",
+				       "LeaseLeft", "Open", "Recorded", "Waiting", "Resting", "Surplus",
+				       "Refused", NULL);
+}

@@ -1,0 +1,1008 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <sodium.h>
+
+#include "bus-reply.h"
+#include "log.h"
+#include "member.h"
+#include "member-worker.h"
+#include "service.h"
+#include "service-ledger.h"
+#include "stations.h"
+
+/*
+ * Copies for each machine that can deal: what it deals in half an hour, should the network go. More
+ * is taken when half is left.
+ */
+#define BLOCK		16
+#define PAUSE_MS	1000	/* before the server is tried again, and twice as long each time */
+#define PAUSE_MAX_MS	60000
+#define ASK_MS		60000	/* between two questions for more, should a notification be lost */
+#define SILENT_MS	10000	/* a server that has not answered for so long is offline */
+
+/* A job of the event whose set this PC has. */
+struct event_job {
+	uint32_t id;
+	char session[POOL_SESSION];
+	uint32_t copies;
+	int priority;
+	bool replay;
+	uint64_t local;		/* its number in the ledger, 0 = it is not there yet */
+	char why[512];		/* it cannot be dealt here; "" = it can */
+};
+
+/* An insertion whose report the server has answered. Ordered by machine and number. */
+struct known {
+	char machine[128];
+	uint32_t insertion;
+	struct lease_copy copy;
+	enum pool_standing standing;
+	char why[512];		/* it was refused */
+};
+
+struct member {
+	struct service *service;
+	struct pool_identity identity;
+	struct worker *worker;
+	sd_event_source *timer;
+	char boot[LEASE_ID];
+	/* the event, once it is known */
+	struct pool_event event;
+	uint8_t key[POOL_KEY];
+	struct event_job *jobs;
+	size_t job_count;
+	struct known *known;
+	size_t known_count;
+	/* this PC */
+	struct lease lease;
+	bool unsaved;		/* the lease on disk is another: nothing is begun or asked before */
+	bool heard;		/* the server has answered since the start, so the lease counts */
+	bool leased;		/* copies may be begun; of the last look at the clock */
+	bool dry;		/* the server had no more */
+	bool news;		/* there may be something to report or to ask */
+	bool look;		/* the server may have other jobs, or the connection is lost */
+	bool check;		/* what was reported may not count any more */
+	uint32_t waiting;
+	/* the connection */
+	enum member_state state;
+	char reason[512];
+	int64_t since;
+	char address[512];
+	struct round round;
+	uint64_t given_ms;	/* when the thread got it */
+	uint32_t *ask_jobs;	/* of the round's request */
+	bool busy;		/* the thread has the round */
+	bool online;
+	uint64_t pause_ms, retry_ms;
+};
+
+/* ---- small things -------------------------------------------------------------- */
+
+static struct lease_time now_of(const struct member *m)
+{
+	struct lease_time now;
+	struct timespec at;
+
+	memcpy(now.boot, m->boot, sizeof(now.boot));
+	clock_gettime(CLOCK_BOOTTIME, &at);
+	now.ms = (uint64_t)at.tv_sec * 1000 + (uint64_t)at.tv_nsec / 1000000;
+	return now;
+}
+
+static int64_t real_us(void)
+{
+	struct timespec at;
+
+	clock_gettime(CLOCK_REALTIME, &at);
+	return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
+}
+
+static struct event_job *job_of(const struct member *m, uint32_t id)
+{
+	size_t n;
+
+	for (n = 0; n < m->job_count; n++)
+		if (m->jobs[n].id == id)
+			return &m->jobs[n];
+	return NULL;
+}
+
+static struct event_job *job_of_local(const struct member *m, uint64_t local)
+{
+	size_t n;
+
+	for (n = 0; n < m->job_count; n++)
+		if (m->jobs[n].local && m->jobs[n].local == local)
+			return &m->jobs[n];
+	return NULL;
+}
+
+static struct job *local_of(const struct member *m, const struct event_job *job)
+{
+	return job && job->local ? jobs_find(&m->service->jobs, job->local) : NULL;
+}
+
+static void changed(struct member *m)
+{
+	service_notify(m->service, &(struct notice){ .kind = NOTICE_MEMBER_CHANGED });
+}
+
+static void set_state(struct member *m, enum member_state state, const char *reason)
+{
+	static const char *const words[MEMBER_STATES] = {
+		"connecting", "the server answers", "the server does not answer",
+		"the server refuses this PC"
+	};
+
+	if (m->state != state) {
+		m->since = real_us();
+		log_message(MESSAGE_EVENT, NULL, NULL, "event: %s%s%s", words[state],
+			    *reason ? ": " : "", reason);
+	}
+	m->state = state;
+	snprintf(m->reason, sizeof(m->reason), "%s", reason);
+}
+
+/* ---- the lease ----------------------------------------------------------------- */
+
+static bool save(struct member *m)
+{
+	struct dealbox_error error;
+
+	m->unsaved = pool_write_lease(m->service->config.folder, &m->lease, &error) != 0;
+	if (m->unsaved)
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", error.what);
+	return !m->unsaved;
+}
+
+/* Let the engines begin what is held, as long as the lease lasts. */
+static void look_at_clock(struct member *m)
+{
+	const struct lease_time now = now_of(m);
+	bool leased = m->heard && !m->unsaved && lease_left(&m->lease, &now);
+	struct job *job;
+	size_t n;
+
+	for (n = 0; n < m->job_count; n++) {
+		job = local_of(m, &m->jobs[n]);
+		if (job)
+			job->leased = leased;
+	}
+	if (leased == m->leased)
+		return;
+	m->leased = leased;
+	if (!leased)
+		log_message(MESSAGE_EVENT, NULL, NULL,
+			    "event: the lease has ended, and no board is begun before the server answers");
+	changed(m);
+}
+
+/* Tell the engines what is held. */
+static void hold_all(struct member *m)
+{
+	const struct lease_copy *copy;
+	struct job *job;
+	size_t n;
+
+	for (n = 0; n < m->job_count; n++) {
+		job = local_of(m, &m->jobs[n]);
+		if (!job)
+			continue;
+		job_hold_none(job);
+		job->rehearsal = m->event.rehearsal;
+	}
+	for (n = 0; n < m->lease.held_count; n++) {
+		copy = &m->lease.held[n];
+		job = local_of(m, job_of(m, copy->job));
+		/* without memory it is not begun */
+		if (job)
+			job_hold(job, copy->board, copy->copy, true);
+	}
+	look_at_clock(m);
+	stations_run_later(m->service);
+}
+
+/* Return true if the copy is held, and nobody here has begun it. */
+static bool is_open(const struct member *m, const struct lease_copy *copy)
+{
+	const struct job *job = local_of(m, job_of(m, copy->job));
+
+	return job && job_state(job, copy->board, copy->copy) == DEALBOX_LEDGER_COPY_OPEN;
+}
+
+static bool is_recorded(const struct member *m, const struct lease_copy *copy)
+{
+	const struct job *job = local_of(m, job_of(m, copy->job));
+
+	return job && job_state(job, copy->board, copy->copy) == DEALBOX_LEDGER_COPY_RECORDED;
+}
+
+static uint32_t count_open(const struct member *m)
+{
+	uint32_t count = 0;
+	size_t n;
+
+	for (n = 0; n < m->lease.held_count; n++)
+		count += is_open(m, &m->lease.held[n]);
+	return count;
+}
+
+/* Return how many copies the machines here want to hold. */
+static uint32_t block_of(const struct member *m)
+{
+	const struct service *s = m->service;
+	const struct station *st;
+	uint32_t block = 0;
+
+	for (st = s->stations->first; st; st = st->next)
+		if (st->dealing.machine && (st->known || s->config.accept) &&
+		    (m->event.rehearsal || !st->dealing.engine.emulated))
+			block += BLOCK;
+	return block;
+}
+
+/* ---- what the server knows ------------------------------------------------------- */
+
+static int compare(const struct known *known, const char *machine, uint32_t insertion)
+{
+	int order = strcmp(known->machine, machine);
+
+	return order ? order : known->insertion < insertion ? -1 : known->insertion > insertion;
+}
+
+/* Return the place of an insertion, or where it would be. */
+static size_t place_of(const struct member *m, const char *machine, uint32_t insertion)
+{
+	size_t low = 0, high = m->known_count, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (compare(&m->known[middle], machine, insertion) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct known *known_find(const struct member *m, const char *machine, uint32_t insertion)
+{
+	size_t n = place_of(m, machine, insertion);
+
+	return n < m->known_count && !compare(&m->known[n], machine, insertion) ? &m->known[n] : NULL;
+}
+
+/* Without memory it stays unknown, and is reported again. */
+static void known_put(struct member *m, const char *machine, uint32_t insertion,
+		      const struct lease_copy *copy, enum pool_standing standing, const char *why)
+{
+	struct known *known = known_find(m, machine, insertion);
+	size_t n = place_of(m, machine, insertion);
+
+	if (!known) {
+		known = realloc(m->known, (m->known_count + 1) * sizeof(*known));
+		if (!known)
+			return;
+		m->known = known;
+		known += n;
+		memmove(known + 1, known, (m->known_count++ - n) * sizeof(*known));
+	}
+	*known = (struct known){ .insertion = insertion, .copy = *copy, .standing = standing };
+	snprintf(known->machine, sizeof(known->machine), "%s", machine);
+	snprintf(known->why, sizeof(known->why), "%s", why);
+}
+
+/* ---- reports --------------------------------------------------------------------- */
+
+struct collecting {
+	struct member *m;
+	const struct event_job *job;
+	uint64_t set;
+	uint32_t waiting;
+	int err;
+};
+
+/* Return true if a report that was answered must be taken back. -errno of the ledger. */
+static int is_withdrawn(struct member *m, const struct known *known, const struct job *job,
+			const struct dealbox_ledger_insertion *insertion)
+{
+	int counts;
+
+	if (known->standing > POOL_SURPLUS || *known->why)
+		return 0;
+	/* reading the ledger for each one takes time: it counts while its copy is recorded */
+	if (!m->check && job_state(job, insertion->board, insertion->copy) == DEALBOX_LEDGER_COPY_RECORDED)
+		return 0;
+	counts = dealbox_ledger_counts(m->service->ledger, insertion);
+	return counts < 0 ? counts : !counts;
+}
+
+static int add_errand(struct collecting *c, const struct dealbox_ledger_insertion *insertion)
+{
+	struct service *s = c->m->service;
+	struct round *round = &c->m->round;
+	struct dealbox_deal deal;
+	struct errand *errand;
+	int err, counts = 1;
+
+	c->waiting++;
+	if (round->errand_count == ROUND_ERRANDS)
+		return 0;
+	if (insertion->outcome == DEALBOX_LEDGER_EXACT)
+		counts = dealbox_ledger_counts(s->ledger, insertion);
+	err = counts < 0 ? counts : dealbox_ledger_get_deal(s->ledger, c->set, insertion->board, &deal);
+	if (err)
+		return err;
+	errand = &round->errands[round->errand_count++];
+	*errand = (struct errand){
+		.withdraw = !counts, .insertion = insertion->number, .at = insertion->ended,
+		.copy = { c->job->id, insertion->board, insertion->copy },
+		.outcome = dealbox_ledger_outcome_name(insertion->outcome),
+	};
+	snprintf(errand->machine, sizeof(errand->machine), "%s", insertion->machine);
+	pool_hash(c->m->key, &deal, errand->hash);
+	dealbox_deal_wipe(&deal);
+	return 0;
+}
+
+static int collect(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct collecting *c = context;
+	struct member *m = c->m;
+	const struct known *known = known_find(m, insertion->machine, insertion->number);
+	const struct job *job = local_of(m, c->job);
+	int due = 1;
+
+	if (!insertion->outcome || insertion->outcome == DEALBOX_LEDGER_CAPTURED || !job)
+		return 0;
+	/* an emulated machine has dealt no card */
+	if (!known && insertion->outcome == DEALBOX_LEDGER_EXACT && !m->event.rehearsal)
+		due = !dealbox_ledger_emulated(m->service->ledger, insertion->id);
+	if (known)
+		due = insertion->outcome == DEALBOX_LEDGER_EXACT ?
+		      is_withdrawn(m, known, job, insertion) : 0;
+	if (due > 0)
+		due = add_errand(c, insertion);
+	return due < 0 ? due : 0;
+}
+
+/* Fill the round with what the server has not heard of. Returns false with an error of the ledger. */
+static bool collect_errands(struct member *m)
+{
+	struct collecting c = { .m = m };
+	const struct job *job;
+	int err = 0;
+	size_t n;
+
+	m->round.errand_count = 0;
+	if (!m->round.errands)
+		m->round.errands = calloc(ROUND_ERRANDS, sizeof(*m->round.errands));
+	if (!m->round.errands)
+		return false;
+	for (n = 0; n < m->job_count && !err; n++) {
+		job = local_of(m, &m->jobs[n]);
+		if (!job)
+			continue;
+		c.job = &m->jobs[n];
+		c.set = job->set;
+		err = dealbox_ledger_insertions(m->service->ledger, job->id, false, collect, &c);
+	}
+	m->waiting = c.waiting;
+	if (err)
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", dealbox_ledger_error(m->service->ledger)->what);
+	else if (!c.waiting)
+		m->check = false;
+	return !err;
+}
+
+static void errand_done(struct member *m, const struct errand *errand)
+{
+	const struct copy copy = { 0, errand->copy.board, errand->copy.copy };
+	bool surplus = !errand->err && errand->standing == POOL_SURPLUS;
+
+	if (!errand->answered)
+		return;
+	known_put(m, errand->machine, errand->insertion, &errand->copy,
+		  errand->err ? POOL_SURPLUS : errand->standing, errand->err ? errand->why : "");
+	if (errand->err)
+		log_message(MESSAGE_EVENT, errand->machine, &copy, "event: board %u, copy %u, insertion %u is "
+			    "refused, keep it out of play: %s", copy.board, copy.copy, errand->insertion,
+			    errand->why);
+	if (surplus)
+		log_message(MESSAGE_EVENT, errand->machine, &copy, "event: board %u, copy %u, insertion %u is "
+			    "surplus: take it out of play", copy.board, copy.copy, errand->insertion);
+	/* nothing exact is there: the copy is held as before */
+	if (!errand->err && errand->standing == POOL_NO_BOARD)
+		return;
+	lease_recorded(&m->lease, &errand->copy);
+	if (!errand->err && errand->withdraw && errand->holds)
+		lease_regain(&m->lease, &errand->copy);
+}
+
+/* ---- jobs of the event ------------------------------------------------------------- */
+
+static void take_offer(struct member *m, const struct round_offer *given)
+{
+	struct event_job *job = job_of(m, given->offer.id), *grown;
+
+	if (!job) {
+		grown = realloc(m->jobs, (m->job_count + 1) * sizeof(*grown));
+		if (!grown)
+			return;
+		m->jobs = grown;
+		job = &m->jobs[m->job_count++];
+		*job = (struct event_job){ .id = given->offer.id };
+		m->dry = false;
+	}
+	snprintf(job->session, sizeof(job->session), "%s", given->session);
+	job->copies = given->offer.copies;
+	job->priority = given->offer.priority;
+	job->replay = given->offer.replay;
+}
+
+struct finding {
+	struct service *s;
+	const char *session;
+	uint64_t set, job;
+};
+
+static int same_session(const struct dealbox_ledger_set *set, void *context)
+{
+	struct finding *finding = context;
+
+	if (!strcmp(set->session, finding->session))
+		finding->set = set->set;
+	return 0;
+}
+
+static int find_set(uint64_t set, void *context)
+{
+	struct finding *finding = context;
+	int err = dealbox_ledger_sets(finding->s->ledger, set, same_session, finding);
+
+	/* a single set ends the list with its own code, if with any */
+	return err < 0 ? err : 0;
+}
+
+static int find_job(const struct dealbox_ledger_job *job, void *context)
+{
+	struct finding *finding = context;
+
+	if (job->set == finding->set && job->options & DEALBOX_JOB_EVENT && !finding->job)
+		finding->job = job->job;
+	return 0;
+}
+
+/*
+ * Find the job in the ledger, or add it. It is known by its session and deals: an event has a deal
+ * in one job of a session. So a service that was killed here goes on where it was.
+ */
+static int adopt(struct member *m, struct event_job *job, const struct dealbox_ledger_board *boards,
+		 size_t count)
+{
+	struct service *s = m->service;
+	struct finding finding = { .s = s, .session = job->session };
+	struct dealbox_ledger_new_job new_job = { .count = count, .copies = job->copies,
+						  .options = DEALBOX_JOB_EVENT,
+						  .priority = job->priority };
+	unsigned int *numbers = calloc(count, sizeof(*numbers));
+	int err = numbers ? dealbox_ledger_find_sets(s->ledger, boards, count, find_set, &finding) : -ENOMEM;
+	size_t n;
+
+	if (!err && finding.set)
+		err = dealbox_ledger_jobs(s->ledger, 0, find_job, &finding);
+	dealbox_ledger_user(s->ledger, DEALBOX_UID_NONE);
+	if (!err && !finding.set)
+		err = dealbox_ledger_add_set(s->ledger, job->session, boards, count, &finding.set, NULL);
+	if (!err && !finding.job) {
+		for (n = 0; n < count; n++)
+			numbers[n] = boards[n].number;
+		new_job.set = finding.set;
+		new_job.boards = numbers;
+		new_job.options |= job->replay ? DEALBOX_JOB_REPLAY : 0;
+		err = dealbox_ledger_add_job(s->ledger, &new_job, &finding.job, NULL);
+		if (!err)
+			log_message(MESSAGE_JOB, NULL, &(struct copy){ finding.job, 0, 0 },
+				    "job %llu: job %u of the event, %zu boards",
+				    (unsigned long long)finding.job, job->id, count);
+	}
+	free(numbers);
+	if (!err)
+		job->local = finding.job;
+	return err;
+}
+
+/* Turn the set into boards for the ledger, and wipe them. */
+static int adopt_set(struct member *m, struct event_job *job, const struct dealbox_set *set)
+{
+	size_t count = dealbox_set_count(set), n;
+	struct dealbox_ledger_board *boards = calloc(count + 1, sizeof(*boards));
+	struct dealbox_board board = DEALBOX_BOARD_INIT;
+	int err;
+
+	if (!boards)
+		return -ENOMEM;
+	for (n = 0; n < count; n++) {
+		dealbox_set_get(set, n, &board);
+		boards[n].number = board.number;
+		boards[n].deal = board.deal;
+	}
+	err = adopt(m, job, boards, count);
+	dealbox_deal_wipe(&board.deal);
+	sodium_memzero(boards, (count + 1) * sizeof(*boards));
+	free(boards);
+	return err;
+}
+
+static void take_set(struct member *m, struct round *round)
+{
+	struct event_job *job = job_of(m, round->set_of);
+	struct service *s = m->service;
+	int err = round->set_err;
+
+	if (!job)
+		return;
+	if (err) {
+		snprintf(job->why, sizeof(job->why), "%s", round->set_error.what);
+	} else if (!is_name(job->session)) {
+		err = -EINVAL;
+		snprintf(job->why, sizeof(job->why), "its session has no valid name");
+	} else {
+		err = adopt_set(m, job, round->set);
+		if (err)
+			snprintf(job->why, sizeof(job->why), "%s", dealbox_ledger_error(s->ledger)->what);
+	}
+	if (!err && !local_of(m, job) && !service_ledger_load(s, job->local)) {
+		err = -E2BIG;
+		snprintf(job->why, sizeof(job->why), "there is no room for it");
+	}
+	if (err)
+		log_message(MESSAGE_REFUSED, NULL, NULL, "event: job %u is not dealt here: %s", job->id, job->why);
+	else
+		service_notify(s, &(struct notice){ .kind = NOTICE_JOB_ADDED, .job = job->local });
+	m->dry = false;
+}
+
+/* ---- answers ------------------------------------------------------------------------ */
+
+static void answer_fresh(struct member *m, const struct round *round)
+{
+	const struct round_record *record;
+	size_t n;
+
+	m->event = round->event;
+	memcpy(m->key, round->key, sizeof(m->key));
+	m->known_count = 0;
+	for (n = 0; n < round->record_count; n++) {
+		record = &round->records[n];
+		known_put(m, record->machine, record->record.insertion, &record->record.copy,
+			  record->record.standing, "");
+		/* the answer to this report may have been lost */
+		if (record->record.standing == POOL_COUNTS)
+			lease_recorded(&m->lease, &record->record.copy);
+	}
+	/* a job may be refused for a reason that is gone */
+	for (n = 0; n < m->job_count; n++)
+		*m->jobs[n].why = '\0';
+	m->check = true;
+	m->dry = false;
+}
+
+static void answer_request(struct member *m, const struct round *round)
+{
+	const struct lease *ask = &round->ask;
+	uint32_t want = m->lease.want;
+	uint64_t lease_ms = ask->lost ? 0 : ask->until.ms - round->sent.ms;
+
+	if (m->lease.request != LEASE_TAKE) {
+		lease_answer(&m->lease, ask->lost);
+	} else if (lease_answer_take(&m->lease, &round->sent, lease_ms, ask->held, ask->held_count)) {
+		/* no memory: the request is repeated */
+		return;
+	} else if (want && ask->held_count < want) {
+		m->dry = true;
+	}
+	if (ask->lost)
+		log_message(MESSAGE_EVENT, NULL, NULL, "event: somebody has declared this PC lost; it holds "
+			    "nothing any more");
+	/* what the ledger has, and the server has not, could be held by mistake */
+	m->heard |= !m->waiting;
+}
+
+/* Return true if a person has to do something before the server may be believed. */
+static bool is_refusal(int err)
+{
+	static const int refusals[] = { -EPERM, -ESTALE, -ENOTUNIQ, -EBADMSG, -ENOKEY, -ENODATA,
+					-EPROTONOSUPPORT, -EACCES, -EINVAL };
+	size_t n;
+
+	for (n = 0; n < sizeof(refusals) / sizeof(refusals[0]); n++)
+		if (err == refusals[n])
+			return true;
+	return false;
+}
+
+static void answer_error(struct member *m, const struct round *round)
+{
+	bool refusal = is_refusal(round->err);
+
+	m->online = false;
+	if (refusal)
+		m->heard = false;
+	set_state(m, refusal ? MEMBER_REFUSED : MEMBER_OFFLINE, round->error.what);
+	/* not all PCs at once */
+	m->retry_ms = now_of(m).ms + m->pause_ms + randombytes_uniform((uint32_t)m->pause_ms / 2 + 1);
+	m->pause_ms = m->pause_ms * 2 < PAUSE_MAX_MS ? m->pause_ms * 2 : PAUSE_MAX_MS;
+}
+
+static void run(struct member *m);
+
+static void on_round(struct round *round, void *context)
+{
+	struct member *m = context;
+	size_t n;
+
+	if (!round) {
+		m->dry = false;
+		m->look = true;
+		m->news = true;
+		run(m);
+		return;
+	}
+	m->busy = false;
+	if (round->fresh && !round->err)
+		answer_fresh(m, round);
+	/* also of a round that was ended later: these were answered */
+	for (n = 0; n < round->errand_count; n++) {
+		errand_done(m, &round->errands[n]);
+		m->waiting -= round->errands[n].answered && m->waiting;
+	}
+	if (round->err) {
+		answer_error(m, round);
+	} else {
+		m->online = true;
+		m->pause_ms = PAUSE_MS;
+		set_state(m, MEMBER_ONLINE, "");
+		for (n = 0; n < round->offer_count; n++)
+			take_offer(m, &round->offers[n]);
+		if (round->set_of)
+			take_set(m, round);
+	}
+	if (round->answered)
+		answer_request(m, round);
+	if (round->fresh || round->errand_count || round->answered)
+		save(m);
+	round_clear(round);
+	m->news = true;
+	hold_all(m);
+	changed(m);
+	run(m);
+}
+
+/* ---- questions ---------------------------------------------------------------------- */
+
+/* Return true if a copy that is held should go to another PC. */
+static bool is_unwanted(const struct member *m, const struct lease_copy *copy)
+{
+	const struct event_job *job = job_of(m, copy->job);
+	const struct job *local = local_of(m, job);
+
+	/* taken just now, and its set is on the way */
+	if (!local)
+		return !job || *job->why;
+	return is_open(m, copy) && (m->lease.resting || local->state == DEALBOX_LEDGER_JOB_CANCELLED);
+}
+
+/* Ask to give back what is not to be dealt here. Returns false if there is nothing. */
+static bool ask_give_back(struct member *m, const char nonce[LEASE_ID])
+{
+	struct lease_copy *copies = calloc(m->lease.held_count + 1, sizeof(*copies));
+	size_t n, count = 0;
+	bool asked = false;
+
+	for (n = 0; copies && n < m->lease.held_count; n++)
+		if (is_unwanted(m, &m->lease.held[n]))
+			copies[count++] = m->lease.held[n];
+	if (count)
+		asked = !lease_ask(&m->lease, LEASE_GIVE_BACK, 0, copies, count, nonce);
+	free(copies);
+	return asked;
+}
+
+/* List the jobs that can be dealt here; others get no copy of the rest. */
+static size_t list_jobs_here(struct member *m)
+{
+	const struct job *job;
+	size_t n, count = 0;
+
+	free(m->ask_jobs);
+	m->ask_jobs = calloc(m->job_count + 1, sizeof(*m->ask_jobs));
+	for (n = 0; m->ask_jobs && n < m->job_count; n++) {
+		job = local_of(m, &m->jobs[n]);
+		if (job && job_open(job))
+			m->ask_jobs[count++] = m->jobs[n].id;
+	}
+	return count;
+}
+
+/* Choose a request. Returns false if none is needed, or can be made now. */
+static bool ask(struct member *m)
+{
+	const struct lease_need need = {
+		.open = count_open(m), .block = block_of(m), .dry = m->dry,
+		.lease_ms = (uint64_t)m->event.lease_s * 1000,
+	};
+	const struct lease_time now = now_of(m);
+	size_t jobs = list_jobs_here(m), n;
+	enum lease_request request;
+	char nonce[LEASE_ID];
+	uint32_t want;
+
+	pool_uuid(nonce);
+	if (!m->lease.request && (m->lease.lost || !ask_give_back(m, nonce))) {
+		request = lease_next(&m->lease, &need, &now, &want);
+		/* the lease is asked for once more at the start, however long it lasts */
+		if (!request && !m->heard)
+			request = LEASE_TAKE;
+		if (!request || lease_ask(&m->lease, request, jobs ? want : 0, NULL, 0, nonce))
+			return false;
+	}
+	/* before it is sent */
+	if (!save(m))
+		return false;
+	m->round.ask = (struct lease){ .asked = m->lease.asked, .request = m->lease.request,
+				       .want = m->lease.want, .jobs = m->ask_jobs, .jobs_count = jobs };
+	memcpy(m->round.ask.nonce, m->lease.nonce, sizeof(m->lease.nonce));
+	if (!m->lease.given_count)
+		return true;
+	m->round.ask.given = calloc(m->lease.given_count, sizeof(*m->lease.given));
+	if (!m->round.ask.given) {
+		m->round.ask.request = LEASE_NONE;
+		return false;
+	}
+	for (n = 0; n < m->lease.given_count; n++)
+		m->round.ask.given[n] = m->lease.given[n];
+	m->round.ask.given_count = n;
+	return true;
+}
+
+/* Set the timer: the end of the lease, the next try, or the next question. */
+static void set_timer(struct member *m)
+{
+	const struct lease_time now = now_of(m);
+	uint64_t next = now.ms + ASK_MS, left = lease_left(&m->lease, &now);
+
+	if (!m->online && !m->busy && m->retry_ms < next)
+		next = m->retry_ms;
+	if (m->busy && m->given_ms + SILENT_MS < next && m->given_ms + SILENT_MS > now.ms)
+		next = m->given_ms + SILENT_MS;
+	if (left && now.ms + left < next)
+		next = now.ms + left;
+	/* an hour's lease is asked for at half of it; a short one, too */
+	if (m->online && !m->busy && left > (uint64_t)m->event.lease_s * 500 &&
+	    now.ms + left - (uint64_t)m->event.lease_s * 500 + 1 < next)
+		next = now.ms + left - (uint64_t)m->event.lease_s * 500 + 1;
+	sd_event_source_set_time(m->timer, (next < now.ms ? now.ms : next) * 1000);
+	sd_event_source_set_enabled(m->timer, SD_EVENT_ONESHOT);
+}
+
+/* Give the thread the next round, if there is anything to ask, and nothing is on the way. */
+static void run(struct member *m)
+{
+	bool any = false;
+	size_t n;
+
+	if (!m->busy && m->news && (m->online || now_of(m).ms >= m->retry_ms)) {
+		m->news = false;
+		memcpy(m->round.key, m->key, sizeof(m->key));
+		if (!m->online) {
+			any = true;
+		} else if (collect_errands(m)) {
+			any = m->round.errand_count || m->look;
+			m->look = false;
+			for (n = 0; n < m->job_count && !m->round.set_of; n++)
+				if (!m->jobs[n].local && !*m->jobs[n].why)
+					m->round.set_of = m->jobs[n].id;
+			any |= m->round.set_of;
+			/* first what was dealt, and the jobs: then it is known what is open here */
+			if ((m->waiting <= m->round.errand_count && !m->round.set_of) ||
+			    m->lease.request)
+				any |= ask(m);
+		}
+		if (any) {
+			m->busy = true;
+			m->given_ms = now_of(m).ms;
+			worker_give(m->worker, &m->round);
+		}
+	}
+	set_timer(m);
+}
+
+static int on_timer(sd_event_source *source, uint64_t at, void *context)
+{
+	struct member *m = context;
+
+	(void)source;
+	(void)at;
+	look_at_clock(m);
+	if (m->busy && m->state == MEMBER_ONLINE && now_of(m).ms >= m->given_ms + SILENT_MS) {
+		set_state(m, MEMBER_OFFLINE, "no answer for 10 s");
+		changed(m);
+	}
+	stations_run_later(m->service);
+	m->dry = false;
+	m->look = true;
+	m->news = true;
+	run(m);
+	return 0;
+}
+
+/* ---- the service ---------------------------------------------------------------------- */
+
+void member_notice(struct service *s, const struct notice *notice)
+{
+	struct member *m = s->member;
+	struct event_job *job;
+	struct lease_copy copy;
+
+	if (!m || !m->worker)
+		return;
+	switch (notice->kind) {
+	case NOTICE_MACHINE_TURN:
+		look_at_clock(m);
+		break;
+	case NOTICE_JUDGED:
+		job = job_of_local(m, notice->copy->job);
+		if (!job)
+			break;
+		m->news = true;
+		copy = (struct lease_copy){ job->id, notice->copy->board, notice->copy->copy };
+		if (!notice->exact)
+			break;
+		/* it is in the ledger; should it be doubted, the server says who deals it again */
+		lease_recorded(&m->lease, &copy);
+		if (local_of(m, job))
+			job_hold(local_of(m, job), copy.board, copy.copy, false);
+		break;
+	case NOTICE_JOB_CHANGED:
+		m->news |= job_of_local(m, notice->job) != NULL;
+		break;
+	case NOTICE_MACHINE_ADDED:
+		m->news = true;
+		break;
+	case NOTICE_MACHINES_RUN:
+		if (!m->news)
+			break;
+		run(m);
+		changed(m);
+		break;
+	default:
+		break;
+	}
+}
+
+void member_open(struct service *s)
+{
+	struct dealbox_error error = { 0 };
+	struct lease_time now;
+	struct member *m;
+	int err;
+
+	if (!*s->config.event)
+		return;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return;
+	s->member = m;
+	m->service = s;
+	m->since = real_us();
+	m->pause_ms = PAUSE_MS;
+	m->news = true;
+	memcpy(m->address, s->config.event, sizeof(m->address));
+	err = pool_read_identity(s->config.folder, &m->identity, &error);
+	if (!err)
+		err = pool_read_lease(s->config.folder, &m->lease, &error);
+	if (!err && pool_time(&now))
+		err = -EIO;
+	if (!err)
+		memcpy(m->boot, now.boot, sizeof(m->boot));
+	if (!err)
+		err = sd_event_add_time(s->event, &m->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, m);
+	if (err >= 0)
+		err = worker_start(&m->worker, s->event, m->address, &m->identity, on_round, m);
+	if (err < 0) {
+		if (!*error.what)
+			snprintf(error.what, sizeof(error.what), "%s", strerror(-err));
+		set_state(m, MEMBER_REFUSED, error.what);
+		return;
+	}
+	run(m);
+}
+
+bool member_close(struct service *s)
+{
+	struct member *m = s->member;
+	bool ended;
+
+	if (!m)
+		return true;
+	ended = worker_end(m->worker);
+	sd_event_source_disable_unref(m->timer);
+	s->member = NULL;
+	/* a thread that has not ended uses it */
+	if (!ended)
+		return false;
+	round_clear(&m->round);
+	free(m->ask_jobs);
+	free(m->jobs);
+	free(m->known);
+	lease_clear(&m->lease);
+	sodium_memzero(m, sizeof(*m));
+	free(m);
+	return true;
+}
+
+bool member_look(const struct service *s, struct member_view *view)
+{
+	const struct member *m = s->member;
+	struct lease_time now;
+	size_t n;
+
+	if (!m)
+		return false;
+	now = now_of(m);
+	*view = (struct member_view){
+		.event = m->event.name, .pc = m->identity.name, .state = m->state, .reason = m->reason,
+		.since = m->since, .waiting = m->waiting, .open = count_open(m),
+		.left_s = m->heard ? (uint32_t)((lease_left(&m->lease, &now) + 999) / 1000) : 0,
+		.resting = m->lease.resting,
+	};
+	for (n = 0; n < m->known_count; n++)
+		view->recorded += m->known[n].standing == POOL_COUNTS;
+	return true;
+}
+
+void member_troubles(const struct service *s, bool refused,
+		     void (*each)(const struct member_trouble *trouble, void *context), void *context)
+{
+	const struct member *m = s->member;
+	size_t n;
+
+	for (n = 0; m && n < m->known_count; n++)
+		if (m->known[n].standing == POOL_SURPLUS && !*m->known[n].why == !refused)
+			each(&(struct member_trouble){ m->known[n].copy, m->known[n].machine,
+						       m->known[n].insertion, m->known[n].why }, context);
+	for (n = 0; m && refused && n < m->job_count; n++)
+		if (*m->jobs[n].why)
+			each(&(struct member_trouble){ { m->jobs[n].id, 0, 0 }, "", 0, m->jobs[n].why },
+			     context);
+	/* the director has said that a board of this PC is void: only a person can say it here, too */
+	for (n = 0; m && refused && !m->waiting && n < m->lease.held_count; n++)
+		if (is_recorded(m, &m->lease.held[n]))
+			each(&(struct member_trouble){ m->lease.held[n], "", 0, "the event wants this copy again, "
+						       "and the ledger here has it: redeal it" }, context);
+}
+
+int member_rest(struct service *s, bool rest)
+{
+	struct member *m = s->member;
+	bool old = m->lease.resting;
+
+	if (!m->worker)
+		return -EIO;
+	m->lease.resting = rest;
+	if (!save(m)) {
+		m->lease.resting = old;
+		return -EIO;
+	}
+	m->dry = false;
+	m->news = true;
+	run(m);
+	changed(m);
+	return 0;
+}

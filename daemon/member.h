@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The service as a PC of an event (docs/event.md): it adds the event's jobs to the ledger, lets the
+ * engines deal the copies that it holds while its lease lasts, and reports what the ledger has. The
+ * ledger is the only record of boards; the folder has the lease alone.
+ */
+#ifndef DAEMON_MEMBER_H
+#define DAEMON_MEMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "notice.h"
+#include "pool/lease.h"
+
+struct service;
+
+enum member_state { MEMBER_CONNECTING, MEMBER_ONLINE, MEMBER_OFFLINE, MEMBER_REFUSED, MEMBER_STATES };
+
+/* Something that a person has to look at: a board, or a job (board 0). */
+struct member_trouble {
+	struct lease_copy copy;
+	const char *machine;	/* "" for a job */
+	uint32_t insertion;
+	const char *why;
+};
+
+/* What the screens show. Texts are valid until the service returns to its loop. */
+struct member_view {
+	const char *event, *pc;		/* event is "" until it is known */
+	enum member_state state;
+	const char *reason;		/* why it is not online; "" = it is */
+	int64_t since;			/* us since 1970: of the state */
+	uint32_t left_s;		/* that the lease lasts; 0 = no board may be begun */
+	uint32_t open;			/* copies that may be dealt without the server */
+	uint32_t recorded;		/* boards of this PC that count */
+	uint32_t waiting;		/* insertions that the server has not heard of */
+	bool resting;
+};
+
+/* Begin to take part, if the settings name an event. Errors are logged, and the service goes on. */
+void member_open(struct service *service);
+/* Returns false if the network keeps a thread, so that the process must end by _exit(). */
+bool member_close(struct service *service);
+/* Subscriber of notices. */
+void member_notice(struct service *service, const struct notice *notice);
+
+/* Get the view. Returns false without an event. */
+bool member_look(const struct service *service, struct member_view *view);
+/* Call each() for surplus boards (refused = false), or for what the server or the ledger refuses. */
+void member_troubles(const struct service *service, bool refused,
+		     void (*each)(const struct member_trouble *trouble, void *context), void *context);
+/*
+ * Take no copies any more, and give those back that are not begun, so that other PCs deal them; or
+ * take again. Returns 0 or -errno, which is logged.
+ */
+int member_rest(struct service *service, bool rest);
+
+#endif

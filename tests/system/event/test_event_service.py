@@ -1,0 +1,371 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""dealboxd as a PC of an event: takes copies, deals them while its lease lasts, and reports them."""
+
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import dbus
+
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), folder) for folder in ("../tool", "../daemon")]
+from harness import Tap, World, agree, read_pbn, tests_of, wait   # pylint: disable=wrong-import-position
+
+from server import Server
+
+dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
+KILLS = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+SERVER = Server(())
+EVENT = "/io/dealbox1/event"
+DEALS = read_pbn(set_file)
+BOARDS = len(DEALS)
+_events = []
+
+
+class Pc(World):
+    """A PC of an event, with a bus of its own, and one machine."""
+
+    def __init__(self, name, user, machine=True):
+        super().__init__(dealboxd, emulator, dealbox, set_file)
+        self.address = os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
+        self.user, self.folder, self.database = user, self.dir + "/event", SERVER.address(name, user)
+        self.options = ("--speed", "200")
+        if machine:
+            self.add_emulator(user.upper(), *self.options)
+
+    def event(self, *words):
+        result = self.command("event", *words, "-d", self.database, "-f", self.folder)
+        assert result.returncode == 0, result
+        return result.stdout
+
+    def write_config(self, more=""):
+        super().write_config(more + "[event]\ndatabase = %s\nfolder = %s\n" % (self.database, self.folder))
+
+    def start(self, **environment):
+        super().start(DBUS_SYSTEM_BUS_ADDRESS=self.address, **environment)
+
+    def view(self):
+        return self.objects("Event")[EVENT]
+
+    def has(self, **wanted):
+        view = self.view()
+        return all(view[name] == value for name, value in wanted.items())
+
+    def jobs(self):
+        return {path: job for path, job in self.objects("Job").items() if job["State"] in ("open", "done")}
+
+    def rest(self, rest):
+        self.object(EVENT, "Event").Rest(rest)
+
+    def exact(self):
+        """(board, copy) of what is recorded and counts in its own ledger."""
+        return [(i["board"], i["copy"]) for i in self.counting()]
+
+    def counting(self):
+        found, begun = {}, {}
+        for record in self.records():
+            if record["record"] == "insertion":
+                begun[record["number"]] = record
+            elif record["record"] == "verdict" and record["outcome"] == "exact":
+                i = begun[record["of"]]
+                found[i["job"], i["board"], i["copy"]] = i
+            elif record["record"] == "act" and record["act"] == "redeal":
+                found.pop((record["job"], record["board"], record["copy"]), None)
+        return list(found.values())
+
+
+def begin(copies=2, lease="60", rehearsal=True, pcs=("a", "b"), boards=BOARDS, machine=True):
+    """An event, and PCs that have joined it and are admitted."""
+    name = "service%d" % len(_events)
+    _events.append(name)
+    SERVER.sql("postgres", "CREATE DATABASE %s" % name)
+    run(name, "owner", "init", "Cup", name + ".key", "--lease", lease, "--margin", "1", *(["--rehearsal"] if rehearsal else []))
+    for user, role in (*((user, "pc") for user in pcs), ("director", "director")):
+        SERVER.sql(name, "DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '%s') THEN "
+                   "CREATE ROLE %s LOGIN IN ROLE dealbox_%s; END IF; END $$" % (user, user, role))
+    fingerprint = re.search("fingerprint ([0-9a-f-]+)", run(name, "director", "status"))[1]
+    made = []
+    for user in pcs:
+        pc = Pc(name, user, machine)
+        pc.name = name
+        made.append(pc)
+        out = pc.event("join", user.upper(), fingerprint)
+        run(name, "director", "admit", "-k", name + ".key", user.upper(), re.search("([0-9a-f]{4}-){4}[0-9a-f]{4}", out)[0])
+    return name, made
+
+
+def run(name, user, *words):
+    result = subprocess.run([dealbox, "event", *words, "-d", SERVER.address(name, user)], check=False, text=True,
+                            capture_output=True)
+    assert result.returncode == 0, result
+    return result.stdout
+
+
+def add(name, copies=2, session="final", path=set_file):
+    return run(name, "director", "add", "-k", name + ".key", "--copies", str(copies), session, path)
+
+
+def rows(name, what):
+    return SERVER.sql(name, what)
+
+
+def counted(name):
+    row, = rows(name, "SELECT count(*) FROM dealbox.record WHERE standing = 'counts'")
+    return int(row)
+
+
+@contextlib.contextmanager
+def world(*args, **more):
+    name, pcs = begin(*args, **more)
+    try:
+        yield name, pcs
+    except BaseException:
+        for pc in pcs:
+            print("# ---- %s ----" % pc.user)
+            print("# " + pc.log()[-6000:].replace("\n", "\n# "))
+        raise
+    finally:
+        for pc in pcs:
+            no_card(pc, name)
+            pc.close()
+
+
+def no_card(pc, name):
+    """No deal of the set is in the log, on the bus, or in the database."""
+    dump = "\n".join(rows(name, "SELECT j.session || encode(s.sealed, 'escape') FROM dealbox.sealed_set s JOIN dealbox.job j "
+                          "ON j.id = s.job"))
+    with open(set_file) as file:
+        deals = re.findall(r'\[Deal "(.*?)"', file.read())
+    for text in (pc.log(), pc.traffic(), dump):
+        for deal in deals:
+            for hand in deal[2:].split():
+                assert hand not in text, "a hand is shown"
+
+
+def finish(name, pcs, total):
+    """Deal until all copies count."""
+    def done():
+        for pc in pcs:
+            pc.answer()
+        return counted(name) == total
+    wait("all copies", done)
+
+
+def judge(name, pcs, total):
+    """Each copy once, in the database and in the ledgers, and each board exact."""
+    dealt = []
+    for pc in pcs:
+        agree(pc.records(), pc.account(), DEALS)
+        dealt += pc.exact()
+    wanted = total // BOARDS
+    assert sorted(dealt) == sorted((board, copy) for board in DEALS for copy in range(1, wanted + 1)), \
+        (sorted(dealt), [copy for copy in dealt if dealt.count(copy) > 1])
+    assert rows(name, "SELECT count(*) FROM dealbox.record WHERE standing IN ('surplus', 'withdrawn')") == ["0"]
+    assert counted(name) == total
+
+
+def test_two_pcs_deal_each_copy_once():
+    with world() as (name, pcs):
+        for pc in pcs:
+            pc.start()
+        for pc in pcs:
+            wait("the server", lambda pc=pc: pc.has(State="online", Name="Cup"))
+        # they hear of a job that is added now
+        add(name)
+        for pc in pcs:
+            wait("the job", pc.jobs)
+            wait("copies", lambda pc=pc: pc.view()["Open"])
+        finish(name, pcs, 2 * BOARDS)
+        for pc in pcs:
+            wait("all reports", lambda pc=pc: pc.has(Waiting=0, Open=0))
+        judge(name, pcs, 2 * BOARDS)
+        assert sum(int(pc.view()["Recorded"]) for pc in pcs) == 2 * BOARDS
+        assert min(int(pc.view()["Recorded"]) for pc in pcs) > 0
+
+
+def test_nothing_that_is_not_held_is_begun():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name)
+        # everything is another's
+        rows(name, "INSERT INTO dealbox.pc (name, login, token, public_key, until, seen) VALUES ('X', 'x', "
+             "gen_random_uuid(), decode(repeat('07', 32), 'hex'), now(), now()); UPDATE dealbox.copy SET "
+             "pc = (SELECT id FROM dealbox.pc WHERE name = 'X'), ask = 1 WHERE number > 1")
+        pc.start()
+        wait("the job", pc.jobs)
+        finish(name, [pc], 2)
+        wait("nothing to deal", lambda: list(pc.machines().values())[0]["State"] in ("no-work", "take-out"))
+        assert {board for board, _ in pc.exact()} == {1}
+        # and becomes free
+        rows(name, "UPDATE dealbox.copy SET pc = NULL, ask = NULL; SELECT pg_notify('dealbox', '')")
+        finish(name, [pc], 2 * BOARDS)
+        judge(name, [pc], 2 * BOARDS)
+
+
+def test_an_offline_pc_deals_until_its_lease_ends():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 30)
+        rows(name, "UPDATE dealbox.event SET lease = '12 s'")
+        pc.start()
+        wait("copies", lambda: pc.view()["Open"] > 8)
+        SERVER.stop("fast")
+        try:
+            wait("offline", lambda: pc.has(State="offline"))
+            count = len(pc.exact())
+            held = int(pc.view()["Open"])
+            pc.answer()
+            wait("a board without the server", lambda: pc.answer() or len(pc.exact()) > count or not pc.view()["LeaseLeft"])
+            wait("the end of the lease", lambda: not pc.view()["LeaseLeft"])
+            begun = len([r for r in pc.records() if r["record"] == "insertion"])
+            wait("the operator is told", lambda: pc.answer() or list(pc.machines().values())[0]["State"] == "lease-over"
+                 or not pc.view()["Open"])
+            end = time.monotonic() + 1
+            while time.monotonic() < end:
+                pc.answer()
+            assert begun >= len([r for r in pc.records() if r["record"] == "insertion"]) - 1, "a board was begun"
+            last = len([r for r in pc.records() if r["record"] == "insertion"])
+            # after a restart it asks first
+            pc.stop()
+            pc.start()
+            wait("the machine", pc.machines)
+            for _ in range(20):
+                pc.answer()
+            assert last == len([r for r in pc.records() if r["record"] == "insertion"]), "it did not ask first"
+            assert held
+        finally:
+            SERVER.start()
+        count = len(pc.exact())
+        wait("a board after that", lambda: pc.answer() or len(pc.exact()) > count)
+        wait("the reports", lambda: counted(name) >= count)
+
+
+def test_a_server_that_hangs_delays_nothing():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 30)
+        pc.start()
+        wait("copies", lambda: pc.view()["Open"] > 8)
+        with open(os.path.join(SERVER.data, "postmaster.pid")) as file:
+            postmaster = file.readline().strip()
+        processes = [int(pid) for pid in subprocess.run(["pgrep", "-P", postmaster], capture_output=True, check=True,
+                                                        text=True).stdout.split()]
+        for pid in processes:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            count = len(pc.exact())
+            wait("a board", lambda: pc.answer() or len(pc.exact()) > count)
+            times = []
+            for _ in range(5):
+                begun = time.monotonic()
+                pc.manager().Stop()
+                times.append(time.monotonic() - begun)
+            print("# Stop took at most %.0f ms" % (1000 * max(times)))
+            # the service ends, whatever the server does
+            assert pc.stop() == 0
+        finally:
+            for pid in processes:
+                os.kill(pid, signal.SIGCONT)
+        pc.start()
+        wait("the server", lambda: pc.has(State="online"))
+        wait("the reports", lambda: pc.has(Waiting=0) and counted(name) >= count)
+
+
+def test_an_emulated_machine_deals_no_event_that_counts():
+    with world(pcs=("a",), rehearsal=False) as (name, (pc,)):
+        add(name)
+        pc.start()
+        wait("the job", pc.jobs)
+        for _ in range(30):
+            pc.answer()
+        assert not pc.view()["Open"]
+        assert not [r for r in pc.records() if r["record"] == "insertion"]
+
+
+def test_a_doubted_board_is_withdrawn():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 1)
+        pc.start()
+        finish(name, [pc], BOARDS)
+        path, = pc.jobs()
+        pc.object(path, "Job").Redeal(dbus.UInt32(1), dbus.UInt32(1))
+        wait("the withdrawal", lambda: rows(name, "SELECT count(*) FROM dealbox.record WHERE standing = 'withdrawn'") == ["1"])
+        finish(name, [pc], BOARDS)
+        assert sorted(pc.exact()) == [(board, 1) for board in sorted(DEALS)]
+
+
+def test_copies_move_to_another_pc():
+    with world() as (name, (one, two)):
+        add(name)
+        one.start()
+        wait("copies", lambda: one.view()["Open"] > 2)
+        one.rest(True)
+        wait("nothing held", lambda: one.has(Open=0, Resting=True))
+        one.stop()
+        one.start()
+        wait("the server", lambda: one.has(State="online", Resting=True))
+        two.start()
+        finish(name, [one, two], 2 * BOARDS)
+        assert len(two.exact()) + len(one.exact()) == 2 * BOARDS
+        one.rest(False)
+        wait("taking again", lambda: one.has(Resting=False))
+        judge(name, [one, two], 2 * BOARDS)
+
+
+def test_a_service_that_is_killed_loses_nothing():
+    draw = random.Random(1)
+    with world() as (name, pcs):
+        add(name, max(2, KILLS // 2))
+        total = max(2, KILLS // 2) * BOARDS
+        for pc in pcs:
+            pc.start()
+        for _ in range(KILLS or 4):
+            end = time.monotonic() + draw.uniform(0.1, 1.2)
+            while time.monotonic() < end and counted(name) < total:
+                for pc in pcs:
+                    pc.answer()
+            pc = draw.choice(pcs)
+            pc.stop(signal.SIGKILL)
+            pc.start()
+        finish(name, pcs, total)
+        judge(name, pcs, total)
+
+
+def test_the_interface_is_that_which_is_installed():
+    def members(text):
+        return {(member.tag, member.get("name"), member.get("type"))
+                for interface in xml.etree.ElementTree.fromstring(text).iter("interface")
+                if interface.get("name") == "io.dealbox1.Event" for member in interface}
+    with world(pcs=("a",)) as (_, (pc,)):
+        pc.start()
+        live = pc.bus.get_object("io.dealbox1", EVENT, introspect=False).Introspect(
+            dbus_interface="org.freedesktop.DBus.Introspectable")
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                               "../../../daemon/interfaces/io.dealbox1.Event.xml")) as file:
+            installed = file.read()
+        assert members(live) == members(installed), members(live) ^ members(installed)
+
+
+def test_without_an_event_nothing_changes():
+    pc = World(dealboxd, emulator, dealbox, set_file)
+    try:
+        pc.add_emulator("ONE", "--speed", "200")
+        pc.start()
+        assert not pc.objects("Event")
+    finally:
+        pc.close()
+
+
+tap = Tap()
+os.chdir(SERVER.folder)
+try:
+    wanted = sys.argv[6:]
+    for test in tests_of(globals()):
+        if not wanted or test.__name__ in wanted:
+            tap.run(test)
+finally:
+    SERVER.remove()
+sys.exit(tap.end())
