@@ -500,6 +500,20 @@ static int write_whole(const char *path, const char *text, size_t length)
 	return 0;
 }
 
+/* Nobody is to answer all questions for a file that cannot be written in the end. */
+static int try_place(struct learn *l, const char *path)
+{
+	const int error = write_whole(path, "", 0);
+
+	if (!error)
+		unlink(path);
+	else if (error == -EEXIST)
+		say(l, "%s exists: move it away", path);
+	else
+		say(l, "%s: %s", path, strerror(-error));
+	return error;
+}
+
 static int finish(struct learn *l, const char *path)
 {
 	static struct wiring wiring;
@@ -560,11 +574,8 @@ int learn(const char *path, FILE *in, FILE *out)
 		l->out = out;
 		/* poll() does not see what stdio has read ahead */
 		setvbuf(in, NULL, _IONBF, 0);
-		error = 0;
-		if (!access(path, F_OK)) {
-			error = -EEXIST;
-			say(l, "%s exists: move it away", path);
-		} else if (!ask_all(l)) {
+		error = try_place(l, path);
+		if (!error && !ask_all(l)) {
 			error = -ECANCELED;
 			say(l, "stopped. Nothing was written");
 		}

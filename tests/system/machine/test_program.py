@@ -71,6 +71,14 @@ with tempfile.TemporaryDirectory() as folder:
     done = subprocess.run([PROGRAM, "--learn", folder + "/learned"], input="many\n65\n13\nstop\n", text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     check("a wrong number is asked for again", done.stdout.count("does a pocket hold?") == 3, done.stdout)
+    done = subprocess.run([PROGRAM, "--learn", folder + "/none/learned"], input="13\nstop\n", text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    check("a file that cannot be written is refused before anything is asked", done.returncode == 3 and
+          "none/learned: No such file or directory" in done.stdout and "pocket" not in done.stdout, done.stdout)
+    done = subprocess.run([PROGRAM, "--learn", folder + "/stopped"], input="stop\n", text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    check("who stops at once leaves no file", not [name for name in os.listdir(folder) if "stopped" in name],
+          os.listdir(folder))
 for words in (("--gate-deadline", "0"), ("--gate-deadline", "401"), ("--gate-deadline", "4x"), ("--gate-deadline", "-1"),
               ("--dialect", "sermon"), ("word",), ("--what",), ("--wiring",)):
     refused("wrong: " + " ".join(words), 2, words[-1], *words)
