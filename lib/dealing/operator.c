@@ -130,16 +130,18 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("Nobody knows what lies in this board: the power, the cable or a program was gone while it "
 		   "was there."), NULL },
 	[DEALBOX_OPERATOR_USED] = { "used", "E10 E12", DEALBOX_WAY_REMOVE, false,
-		N_("This board has been in the machine since the last deal. Take it out; if it has cards, it is "
-		   "a board that is done or void."), NULL },
+		N_("This board has been in the machine since the last deal. Take it out; unless you were "
+		   "told that it is exact, empty it."), NULL },
 	[DEALBOX_OPERATOR_REUSED] = { "number-reused", "", DEALBOX_WAY_REMOVE, false,
 		N_("The machine gives this board the number of an insertion that was dealt. Take it out and put "
 		   "it in again; if it comes again, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
-		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, and the deck "
-		   "is whole, press start to deal board {board}, copy {copy}."), NULL,
-		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, and the pack "
-		   "is whole and shuffled, press start to deal.") },
+		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, "
+		   "and the deck is whole, press start to deal board {board}, copy {copy}. If it has cards, take "
+		   "it out and empty it."), NULL,
+		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, "
+		   "and the pack is whole and shuffled, press start to deal. If it has cards, take it out and "
+		   "empty it.") },
 
 	[DEALBOX_OPERATOR_NUMBER_UNREAD] = { "number-unread", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
 		false, N_("The number of the board cannot be read. Clean the label and put the board in again; "

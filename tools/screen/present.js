@@ -203,14 +203,17 @@ const KEYS = {
 /* States in which a key is worth its place on the screen; everywhere else it is in the other views. */
 const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["number-done"] };
 
+/* States that only another file, or another job, ends. */
+const NEW_JOB = ["no-work", "placeholder-deal", "repeat", "bad-set", "machine-unsuited"];
+
 function keys_of(language, machine, facts) {
 	/* a board that is locked in is let go of where it is to be taken out */
 	const words = (machine.Keys || []).filter(word => word !== "release" || state_row(machine.State).ways.includes("remove"));
 	const keys = Object.keys(KEYS).filter(word => words.includes(word) && (!WORTH[word] || WORTH[word].includes(machine.State)))
 		.map(word => KEYS[word](language, machine, facts)).filter(key => key);
 
-	if (machine.State === "no-work")
-		keys.push({ code: "J", main: true, label: say(language, N_("New job")), act: { go: "jobs" } });
+	if (NEW_JOB.includes(machine.State))
+		keys.push({ code: "J", main: !keys.length, label: say(language, N_("New job")), act: { go: "jobs" } });
 	return keys;
 }
 

@@ -51,6 +51,11 @@ def catalogue(folder, path):
         return gettext.GNUTranslations(file)
 
 
+def typeset(language, text):
+    """French has a space before these signs, at which no line may end."""
+    return re.sub(' ([;:?!»])', '\u00a0\\1', text) if language == 'fr' else text
+
+
 def fields(text):
     return set(re.findall(r'{\w+}', text))
 
@@ -88,7 +93,7 @@ def main(out, table, *rest):
                 for form in forms:
                     if not fields(form) <= fields(first) or len(forms) == 1 and fields(form) != fields(first):
                         missing.append('%s: "%s" has other fields than "%s"' % (name, form, first))
-                words[name][first] = value
+                words[name][first] = [typeset(name, form) for form in forms] if isinstance(value, list) else typeset(name, value)
     if missing:
         sys.exit('\n'.join(missing))
     with open(out, 'w', encoding='utf-8') as file:

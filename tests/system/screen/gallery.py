@@ -35,8 +35,10 @@ def prepare(browser, url):
             window.state_names = sentence.state_names();
             window.show_state = name => {
                 const jobs = [states.job(name === "no-work" ? { State: "done", Recorded: 48 } : {})];
-                window.fake(states.objects([states.machine(name),
-                    states.machine("none", { Id: "EMU2", Serial: "EMU2", Board: 18, Facts: { board: 18, copy: 1, copies: 2 } })], jobs));
+                /* the other machine would be the large one if this one needs nobody */
+                const other = states.machine(["no-work", "paused"].includes(name) ? name : "none",
+                                             { Id: "EMU2", Serial: "EMU2", Board: 18, Facts: { board: 18, copy: 1, copies: 2 } });
+                window.fake(states.objects([states.machine(name), other], jobs));
                 return new Promise(resolve => setTimeout(resolve, 0));
             };
             done();
@@ -61,6 +63,8 @@ def walk(browser, url, size, language, light='day', hand='right'):
             const [name, done] = arguments;
             window.show_state(name).then(() => done((%s)(name)));''' % MEASURE, name)
         found += ['%s: %s' % (name, one) for one in wrong]
+        large = browser.execute_script('return document.querySelector("#view").innerText')
+        assert 'EMU1' in large.split('EMU2')[0], (name, large)
         if pictures:
             browser.save_screenshot('%s/%s-%s-%s-%s%s.png' % (pictures, name, language, size, light,
                                                            '' if hand == 'right' else '-left'))

@@ -120,6 +120,12 @@ test("the end of a job says what to do next", () => {
 	assert.deepEqual(shown.keys.map(key => key.act), [{ go: "jobs" }, { print: 3 }]);
 });
 
+test("where only another file helps, a key leads there", () => {
+	for (const state of ["bad-set", "placeholder-deal", "repeat", "machine-unsuited"])
+		assert.deepEqual(p.present(machine(state), null, "en").keys.at(-1).act, { go: "jobs" }, state);
+	assert.ok(p.present(machine("bad-set"), null, "en").keys[0].main);
+});
+
 test("the machine that is shown stays while it needs somebody", () => {
 	const machines = { a: machine("insert-board"), b: machine("jam"), c: machine("none") };
 
@@ -266,7 +272,7 @@ test("problems in words: seats, plural forms, places, how many more", () => {
 			 ["Север: 1 карта, а не 13", "Север: 2 карты, а не 13", "Север: 12 карт, а не 13"]);
 	assert.deepEqual([1, 12].map(count => said("en", "hand-size", { hand: "N", count, expected: 13 })[0]),
 			 ["North has 1 card, not 13", "North has 12 cards, not 13"]);
-	assert.deepEqual(said("fr", "deal-repeated", { board: "9", byte: 0, text: "board 3" }), ["Étui 9: la même donne que : étui 3"]);
+	assert.deepEqual(said("fr", "deal-repeated", { board: "9", byte: 0, text: "board 3" }), ["Étui 9: la même donne que\u00a0: étui 3"]);
 	assert.deepEqual(said("el", "format-unknown").length, 1);
 	/* notes are no reason, and a code of a newer tool has its message */
 	assert.deepEqual(said("nb", "ten-as-10"), []);
