@@ -181,6 +181,28 @@ def test_a_job_is_put_before_another(w):
     assert [r['board'] for r in w.records() if r['record'] == 'insertion'][-2:] == [12, 11]
 
 
+def test_a_job_is_kept_to_machines_later(w):
+    path = w.add_job(w.add_set('later')[0], [14], replay=True, machines=dbus.Array(['NOBODY'], signature='s'))
+    w.object(path, 'Job').Pause()
+    job = path.rsplit('/', 1)[1]
+    # none of them is there: the job would wait for a name that is written wrongly
+    result = w.command('jobs', job, '-m', 'FRIST')
+    assert result.returncode == 3 and 'has no machine FRIST now' in result.stderr and w.job(path)['Machines'] == ['NOBODY'], result
+    result = w.command('jobs', job, '--machine', 'FIRST', '--machine', 'NOBODY')
+    assert result.returncode == 0 and re.search(r'^job %s .*, on FIRST, NOBODY \(not connected\)$' % job, result.stdout, re.M), result
+    assert w.job(path)['Machines'] == ['FIRST', 'NOBODY'], w.job(path)
+    w.deny('io.dealbox1.deal io.dealbox1.manage')
+    result = w.command('jobs', job, '--any-machine')
+    w.deny('')
+    assert result.returncode == 2 and 'group dealbox' in result.stderr and len(w.job(path)['Machines']) == 2, result
+    for words, error in [(['-m', 'FIRST'], 'number of a job'), ([job, '-m', 'FIRST', '--any-machine'], 'contradict'),
+                         ([job, '-m', 'emu:/x'], 'ids that'), (['999999', '--any-machine'], 'Unknown object')]:
+        result = w.command('jobs', *words)
+        assert result.returncode == 2 and error in result.stderr, (words, result)
+    out = w.command('jobs', job, '--any-machine', '--json').stdout
+    assert json.loads(out.splitlines()[0])['machines'] == [] and w.job(path)['Machines'] == [], out
+
+
 def test_without_limit_until_it_is_stopped(w):
     deal = w.begin('deal', '--copies', 'unlimited', '--boards', '12', '--how', 'replay', set_file)
     until(deal, 'board 12, copy 3: exact duplicate')

@@ -97,7 +97,7 @@ def words_that_the_manual_shows_exist(box):
     with open(os.path.join(SOURCE, "docs/man/dealbox.1.in")) as file:
         text = file.read()
     text = re.sub(r"dealbox\\-emulator .*", "", text)
-    used = set(re.findall(r"(?:Fl \\-|\\-\\-)([\w]+)", text))
+    used = set(re.findall(r"(?:Fl \\-|\\-\\-)([\w-]+)", text))
     assert used and {"--" + word for word in used} <= known, used
 
 

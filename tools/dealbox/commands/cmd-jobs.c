@@ -9,7 +9,11 @@
 
 #include "service/service-objects.h"
 
-static const struct option_row json_options[] = {
+#define KEY_ANY		OPT_LONG
+
+static const struct option_row jobs_options[] = {
+	{ 'm', "machine", "MACHINE", "with JOB: from now on only this machine deals it; once or more" },
+	{ KEY_ANY, "any-machine", NULL, "with JOB: from now on every machine may deal it" },
 	OPT_JSON,
 	{ 0 }
 };
@@ -101,33 +105,74 @@ static bool jobs_only(struct json_object *jobs, unsigned long number)
 	return false;
 }
 
+/* Keep a job to the wanted machines, of which one is there; none: let every machine deal it. */
+static enum status job_keep(sd_bus *bus, unsigned long job, const struct wanted *wanted)
+{
+	struct json_object *machines = service_objects(bus, "Machine");
+	enum status status = STATUS_DONE;
+	struct request r;
+	char path[64];
+	int err;
+
+	/* a job that is kept to a name with a slip of the pen would wait forever */
+	if (!machines || (*wanted->ids && !wanted_there(wanted, machines))) {
+		json_object_put(machines);
+		return STATUS_MACHINE;
+	}
+	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
+	err = request_new(&r, bus, path, "Job", "SetMachines");
+	if (err >= 0)
+		err = sd_bus_message_append_strv(r.call, (char **)wanted->ids);
+	if (err >= 0)
+		err = request_send(&r);
+	if (err < 0)
+		status = service_error(&r, err);
+	request_end(&r);
+	json_object_put(machines);
+	return status;
+}
+
 static enum status jobs_run(struct args *args)
 {
 	struct json_object *jobs = NULL, *machines = NULL;
+	bool json = false, any = false, keep;
 	enum status status = STATUS_DONE;
+	struct wanted wanted = { 0 };
 	unsigned long number = 0;
 	const char *value;
-	bool json = false;
 	sd_bus *bus;
 	size_t n;
 	int key;
 
-	while ((key = args_next(args, &value)) >= 0)
-		json = true;
+	while ((key = args_next(args, &value)) >= 0) {
+		if (key == 'm' && !wanted_add(args, &wanted, value))
+			return STATUS_INPUT;
+		any |= key == KEY_ANY;
+		json |= key == 'j';
+	}
 	if (key == ARGS_STOP)
 		return args->status;
+	keep = any || *wanted.ids;
+	if (wanted.uri)
+		return args_wrong(args, "--machine takes the ids that `dealbox status` shows");
+	if (any && *wanted.ids)
+		return args_wrong(args, "--machine and --any-machine contradict each other");
+	if (keep && !args->argc)
+		return args_wrong(args, "--machine and --any-machine need the number of a job");
 	if (args->argc > 1)
 		return args_wrong(args, "it takes at most one job number");
 	if (args->argc && !args_number(args, "job", args->argv[0], 1, UINT32_MAX, &number))
 		return STATUS_INPUT;
 	bus = service_open();
-	if (bus)
+	if (bus && keep)
+		status = job_keep(bus, number, &wanted);
+	if (bus && !status)
 		jobs = service_objects(bus, "Job");
 	if (jobs)
 		machines = service_objects(bus, "Machine");
-	if (!machines)
+	if (!machines && !status)
 		status = STATUS_MACHINE;
-	else if (number && !jobs_only(jobs, number))
+	else if (machines && number && !jobs_only(jobs, number))
 		status = STATUS_INPUT;
 	for (n = 0; !json && !status && n < json_object_array_length(jobs); n++)
 		job_print(json_object_array_get_idx(jobs, n), machines);
@@ -150,8 +195,10 @@ const struct command cmd_jobs = {
 		 "insertions, session, and its priority and machines if set. After a start, the\n"
 		 "service keeps the last 64 finished jobs; `dealbox ledger list` has them all.\n"
 		 "With JOB: that job, with the outcome of each of its boards. Unlike `dealbox\n"
-		 "ledger`, this does not require root.",
-	.options = json_options,
+		 "ledger`, this does not require root. --machine keeps the job to machines, by the\n"
+		 "ids that `dealbox status` shows; a board that another one deals is finished\n"
+		 "there. --any-machine lets all deal it again.",
+	.options = jobs_options,
 	.run = jobs_run,
 };
 
