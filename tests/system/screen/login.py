@@ -24,7 +24,9 @@ from session import free_port                   # noqa: E402
 
 debian, set_file = sys.argv[1:]
 port = free_port()
+# as the service says them, and as the page does
 NAMES = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b')
+SHOWN = re.compile(r'[♠♥♦♣](10|[AKQJ2-9])')
 UNIT = '/run/systemd/system/dealbox-kiosk.service.d'
 
 
@@ -136,7 +138,7 @@ def test_who_has_logged_in_sees_cards_after_the_password_and_is_recorded(c):
             ask_to_reveal(browser)
             give_password(browser, 'card games')
             text = until('the cards', browser, lambda: [one.text for one in find(browser, '.reveal')])[0]
-            assert NAMES.search(text), text
+            assert SHOWN.search(text), text
             find(browser, '.reveal')[0].send_keys('x')
             until('them to be gone', browser, lambda: not find(browser, '.reveal'))
         assert acts(c, 'reveal') == [alice, alice], acts(c, 'reveal')
@@ -145,6 +147,22 @@ def test_who_has_logged_in_sees_cards_after_the_password_and_is_recorded(c):
     # the session is real
     assert 'alice' in c.run('loginctl list-sessions --no-legend; last -w alice 2>/dev/null || true') or \
         'session opened for user alice' in c.run('journalctl --no-pager -o cat')
+
+
+def test_a_password_that_is_cancelled_is_asked_for_again(c):
+    before = acts(c, 'reveal')
+    with logged_in('alice', 'card games') as browser:
+        for _ in range(2):
+            ask_to_reveal(browser)
+            until('the question for the password', browser, lambda: find(browser, 'dialog.password[open] input')[0].is_displayed())
+            until('Cancel', browser, lambda: find(browser, 'dialog.password[open] button[type=button]')[-1].click() is None)
+            until('it to be gone', browser, lambda: not find(browser, 'dialog.password'))
+            assert not find(browser, '.reveal') and not find(browser, '#message p'), 'nothing is said to who cancels'
+        assert acts(c, 'reveal') == before
+        ask_to_reveal(browser)
+        give_password(browser, 'card games')
+        assert SHOWN.search(until('the cards', browser, lambda: [one.text for one in find(browser, '.reveal')])[0])
+    assert len(acts(c, 'reveal')) == len(before) + 1
 
 
 def test_without_the_password_nobody_sees_anything(c):
