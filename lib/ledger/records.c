@@ -734,13 +734,15 @@ static int check_first(struct dealbox_ledger *l, uint64_t insertion, const char 
 	return err == -ENOENT ? 0 : err;
 }
 
+#define SEALED_NONCE	(DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA)
+
 #define SQL_ATTESTATION	"SELECT seq FROM attestations WHERE insertion = ?"
 #define SQL_EMULATION	"SELECT seq FROM emulations WHERE insertion = ?"
 
 int dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
 				   const struct dealbox_ledger_attestation *attestation)
 {
-	uint8_t sealed[DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA];
+	uint8_t sealed[SEALED_NONCE];
 	int err = ledger_begin(l);
 
 	if (err)
@@ -795,9 +797,9 @@ int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,
 	} else if (sqlite3_column_bytes(stmt, 1) != sizeof(out->public_key) ||
 		   sqlite3_column_bytes(stmt, 2) != sizeof(out->statement) ||
 		   sqlite3_column_bytes(stmt, 3) != sizeof(out->signature) ||
-		   sqlite3_column_bytes(stmt, 4) != DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA ||
+		   sqlite3_column_bytes(stmt, 4) != SEALED_NONCE ||
 		   ledger_unseal(l, sqlite3_column_int64(stmt, 0), sqlite3_column_blob(stmt, 4),
-				 DEALBOX_NONCE_SIZE + LEDGER_SEAL_EXTRA, out->nonce)) {
+				 SEALED_NONCE, out->nonce)) {
 		err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the attestation of insertion "
 				  "%llu cannot be unsealed", l->path, (unsigned long long)insertion);
 	} else {

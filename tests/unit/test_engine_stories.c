@@ -11,6 +11,10 @@
  *	next begin used				the result of the next such step, if it is not "ok"
  *	after begin: out			happens when the next such step has been done
  *	ask					adds the answers of the engine's other queries
+ *	keys					adds the requests that an operator may make now
+ *	following				adds job, board and copy that come next
+ *	state 1.1				adds the state of that copy
+ *	take, number 2				an operator's word about the present board
  * Reaction: the steps with copy and insertion (#), and void boards with outcome and reason; then,
  * after ">", the state that is shown, with board, copy and the other facts of its sentence.
  */
@@ -51,6 +55,10 @@ static const char *const did_words[DIDS] = {
 };
 
 static const char *const push_words[PUSHES] = { "start", "pause", "stop", "release" };
+/* ENGINE_START .. ENGINE_TEST */
+static const char *const key_words[] = {
+	"start", "take", "number", "skip", "redeal", "pause", "resume", "release", "accept", "test",
+};
 static const char *const outcome_words[] = { "none", "exact", "differs", "void", "unknown", "captured" };
 static const char *const state_words[] = { "idle", "dealing", "paused", "held", "fault", "done" };
 static const char *const job_words[] = { "open", "paused", "cancelled" };
@@ -294,10 +302,42 @@ static void change(struct world *w, const char *verb)
 	}
 }
 
-static void happens(struct world *w, char *text)
+/* Add what the engine answers to programs. */
+static void ask(struct world *w, const char *verb)
 {
 	struct engine *d = &w->engine;
-	char *verb = strtok(text, " "), *word;
+	struct copy copy;
+	unsigned int keys, n;
+
+	if (!strcmp(verb, "keys")) {
+		keys = engine_keys(d, &w->jobs, &w->other);
+		add(w, "{");
+		for (n = 0; n < COUNT(key_words); n++)
+			if (keys >> n & 1)
+				add(w, " %s", key_words[n]);
+		add(w, " } ");
+		assert_int_equal(keys >> COUNT(key_words), 0);
+	} else if (!strcmp(verb, "following")) {
+		if (engine_following(d, &w->jobs, &w->other, &copy))
+			add(w, "(%u: %u.%u) ", (unsigned int)copy.job, copy.board, copy.copy);
+		else
+			add(w, "(none) ");
+	} else if (!strcmp(verb, "state")) {
+		copy = copy_in(w, strtok(NULL, " "));
+		add(w, "(%s) ", copy_words[job_state(w->jobs.first, copy.board, copy.copy)]);
+	} else {
+		add(w, "[%s%s%s%s%s%s] ", engine_watched(d, &w->jobs) ? "watched" : "in peace",
+		    engine_may_test(d) ? ", may test" : "", engine_moves(d) ? ", moves" : "",
+		    engine_must_abort(d) ? ", must abort" : "", engine_slow(d) ? ", slow" : "",
+		    engine_news(d, &w->status) ? ", news" : "");
+	}
+}
+
+static void happens(struct world *w, char *text)
+{
+	static const char *const questions[] = { "ask", "keys", "following", "state" };
+	struct engine *d = &w->engine;
+	char *verb = strtok(text, " ");
 	size_t n;
 
 	for (n = 0; n < COUNT(event_words) && strcmp(event_words[n].word, verb); n++)
@@ -331,14 +371,19 @@ static void happens(struct world *w, char *text)
 		d->unknown = false;
 	} else if (!strcmp(verb, "test")) {
 		d->test = true;
-	} else if (!strcmp(verb, "ask")) {
-		add(w, "[%s%s%s%s%s%s] ", engine_watched(d, &w->jobs) ? "watched" : "in peace",
-		    engine_may_test(d) ? ", may test" : "", engine_moves(d) ? ", moves" : "",
-		    engine_must_abort(d) ? ", must abort" : "", engine_slow(d) ? ", slow" : "",
-		    engine_news(d, &w->status) ? ", news" : "");
+	} else if (!strcmp(verb, "take")) {
+		if (!engine_take(d, &w->jobs, &w->other))
+			add(w, "refused ");
+	} else if (!strcmp(verb, "number")) {
+		if (!engine_number(d, &w->jobs, &w->other, strtoul(strtok(NULL, " "), NULL, 10)))
+			add(w, "refused ");
 	} else {
-		word = verb;
-		change(w, word);
+		for (n = 0; n < COUNT(questions) && strcmp(questions[n], verb); n++)
+			;
+		if (n < COUNT(questions))
+			ask(w, verb);
+		else
+			change(w, verb);
 	}
 }
 
@@ -492,10 +537,20 @@ static void test_stories(void **state)
 		fail_msg("%u lines", wrong);
 }
 
+/* What an event that stops a deal is to the operator, for programs that know the event alone. */
+static void test_stop_state(void **state)
+{
+	(void)state;
+	assert_int_equal(engine_stop_state(DEALBOX_EV_JAM), DEALBOX_OPERATOR_JAM);
+	assert_int_equal(engine_stop_state(DEALBOX_EV_FEED_TIMEOUT), DEALBOX_OPERATOR_FEED);
+	assert_int_equal(engine_stop_state(DEALBOX_EV_DOUBLE_FEED), DEALBOX_OPERATOR_DOUBLE_FEED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stories),
+		cmocka_unit_test(test_stop_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
