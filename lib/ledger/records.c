@@ -466,7 +466,6 @@ int dealbox_ledger_sets(struct dealbox_ledger *l, uint64_t only,
 	int err = 0;
 
 	while (next_row(l, stmt, "reading sets", &err)) {
-		memset(&set, 0, sizeof(set));
 		set.set = sqlite3_column_int64(stmt, 0);
 		set.at = sqlite3_column_int64(stmt, 1);
 		copy_text(set.session, sizeof(set.session), sqlite3_column_text(stmt, 2));
