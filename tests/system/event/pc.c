@@ -2,9 +2,9 @@
 /*
  * A PC of an event whose machine deals every board at once and exactly. It may be killed at any
  * time, and goes on from what is in its folder: token, lease, and the journal, which stands for the
- * ledger. It ends when there is nothing more to take.
+ * ledger. It ends when there is nothing more to take, or, with "report", when it has reported.
  *
- * usage: event-pc ADDRESS NAME FOLDER
+ * usage: event-pc ADDRESS NAME FOLDER [report]
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +18,15 @@
 
 #define HASH	"00000000-0000-0000-0000-000000000001"
 #define BLOCK	3
-#define TRIES	3000	/* of 20 ms: a server that was killed comes back */
+#define TRIES	9000	/* of 20 ms: a server that was killed comes back */
 
 struct entry {
 	struct lease_copy copy;
 	bool reported;
 };
 
-static const char *address, *name;
+static const char *address, *name, *machine;
+static bool late;	/* it only reports: others may have dealt its copies */
 static struct pool *pool;
 static char token[LEASE_ID];
 static struct lease lease;
@@ -84,7 +85,8 @@ static bool again(int err, const char *what, const struct dealbox_error *error)
 		tries = 0;
 		return false;
 	}
-	if (err != -ETIMEDOUT || ++tries == TRIES)
+	/* a server that is in trouble: no connection, a disk that is full */
+	if ((err != -ETIMEDOUT && err != -EIO && err != -EAGAIN) || ++tries == TRIES)
 		fail(what, error->what);
 	usleep(20000);
 	return true;
@@ -121,14 +123,14 @@ static void report_all(void)
 
 	for (uint32_t n = 0; n < count; n++) {
 		report = (struct pool_report) {
-			.machine = name, .insertion = n + 1, .copy = journal[n].copy, .hash = HASH,
+			.machine = machine, .insertion = n + 1, .copy = journal[n].copy, .hash = HASH,
 			.outcome = "exact", .at = 1,
 		};
 		while (!journal[n].reported) {
 			if (again(pool_report(pool, token, &report, &standing, &error), "report",
 				  &error))
 				continue;
-			if (standing != POOL_COUNTS)
+			if (standing != POOL_COUNTS && !late)
 				fail("report", "it does not count");
 			journal[n].reported = true;
 		}
@@ -184,7 +186,8 @@ static void begin(void)
 	journal_load();
 	while (!(pool = pool_open(address, &error)))
 		again(-ETIMEDOUT, "connect", &error);
-	while (again(pool_join(pool, name, key, token, &error), "join", &error))
+	/* a PC that was removed cannot join */
+	while (!late && again(pool_join(pool, name, key, token, &error), "join", &error))
 		;
 }
 
@@ -192,11 +195,17 @@ int main(int argc, char **argv)
 {
 	struct lease_time now;
 
-	if (argc != 4 || chdir(argv[3]))
+	if (argc < 4 || argc > 5 || chdir(argv[3]))
 		return 2;
 	address = argv[1];
 	name = argv[2];
+	machine = strrchr(argv[3], '/') ? strrchr(argv[3], '/') + 1 : argv[3];
+	late = argc == 5;
 	begin();
+	if (late) {
+		report_all();
+		goto out;
+	}
 	if (lease.request)
 		request();
 	for (;;) {
@@ -212,6 +221,7 @@ int main(int argc, char **argv)
 				report_all();
 		}
 	}
+out:
 	lease_clear(&lease);
 	pool_close(pool);
 	return 0;

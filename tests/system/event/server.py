@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 NAME = ".s.PGSQL.5432"      # of the socket in its folder
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
@@ -60,6 +61,11 @@ class Server:
     def stop(self, how="immediate"):
         self.tool("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", "300", "stop")
 
+    def dead(self):
+        result = subprocess.run([*self.prefix, os.path.join(programs(), "pg_ctl"), "-D", self.data, "status"],
+                                stdout=subprocess.DEVNULL, cwd="/")
+        return result.returncode != 0
+
     def remove(self):
         self.stop()
         shutil.rmtree(self.folder)
@@ -85,6 +91,20 @@ class Server:
         if result.returncode:
             raise Refused(result.stderr)
         return result.stdout.splitlines()
+
+
+def kill(server, again=True):
+    """Kills the server with -9, and starts it again."""
+    with open(os.path.join(server.data, "postmaster.pid")) as file:
+        pid = int(file.readline())
+    os.kill(pid, signal.SIGKILL)
+    # its processes notice that it has gone, and end; the next one refuses to start before
+    while again:
+        try:
+            server.start()
+            return
+        except subprocess.CalledProcessError:
+            time.sleep(0.05)
 
 
 class Cut:
