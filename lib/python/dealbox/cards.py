@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Cards, seats, packs, and deals. A deal shows its cards only to who calls reveal()."""
+import contextlib
 import enum
+import os
+import threading
 from typing import Any, Iterator, List, NoReturn, Optional, Union
 
 from ._dealbox import ffi, lib
@@ -25,7 +28,7 @@ class Seat(enum.IntEnum):
     @classmethod
     @documented('dealbox_seat_parse')
     def parse(cls, letter: str) -> 'Seat':
-        return cls(check(lib.dealbox_seat_parse(letter.encode()), 'not a seat'))
+        return cls(check(lib.dealbox_seat_parse(letter.encode() if len(letter.encode()) == 1 else b'?'), 'not a seat'))
 
 
 class Vulnerable(enum.IntEnum):
@@ -270,7 +273,7 @@ class Deal:
     @documented('dealbox_deal_format')
     def reveal(self, first: Seat = Seat.NORTH) -> str:
         text = secret('char[%d]' % lib.DEALBOX_DEAL_TEXT)
-        lib.dealbox_deal_format(self._c, first, text)
+        lib.dealbox_deal_format(self._c, Seat(first), text)
         return text_of(text)
 
     def __eq__(self, other: object) -> bool:
@@ -293,32 +296,48 @@ class Deal:
 
 
 class Random:
-    """A source of random deals, for one thread."""
-    __slots__ = ('_c',)
+    """A source of random deals. Threads may share it; a process that is forked gets a source of its own."""
+    __slots__ = ('_source', '_lock', '_process')
 
     @documented('dealbox_random_new')
     def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._renew()
+
+    def _renew(self) -> None:
         out = ffi.new('struct dealbox_random **')
         check(lib.dealbox_random_new(out), 'this computer has no random numbers')
-        self._c = ffi.gc(out[0], lib.dealbox_random_free)
+        self._source = ffi.gc(out[0], lib.dealbox_random_free)
+        self._process = os.getpid()
+
+    @contextlib.contextmanager
+    def _held(self) -> Iterator[Any]:
+        """The source, for one thread; with that of before fork(2), two processes would deal the same."""
+        with self._lock:
+            if self._process != os.getpid():
+                self._renew()
+            yield self._source
 
     @documented('dealbox_random_deal')
     def deal(self, pack: Pack = BRIDGE, fixed: Optional[Deal] = None) -> Deal:
         deal = Deal()
-        check(lib.dealbox_random_deal(self._c, pack._c, fixed._c if fixed else ffi.NULL, deal._c),
-              'such a deal is not possible')
+        with self._held() as source:
+            check(lib.dealbox_random_deal(source, pack._c, fixed._c if fixed else ffi.NULL, deal._c),
+                  'such a deal is not possible')
         return deal
 
     @documented('dealbox_random_bytes')
     def bytes(self, size: int) -> bytes:
         buffer = secret('uint8_t[]', size)
-        lib.dealbox_random_bytes(self._c, buffer, size)
+        with self._held() as source:
+            lib.dealbox_random_bytes(source, buffer, size)
         return bytes(ffi.buffer(buffer))
 
     @documented('dealbox_random_deals')
     def deals(self, count: int, threads: int = 1) -> 'Deals':
         deals = Deals(count)
-        lib.dealbox_random_deals(self._c, deals._c, count, threads)
+        with self._held() as source:
+            lib.dealbox_random_deals(source, deals._c, count, threads)
         return deals
 
 

@@ -74,7 +74,11 @@ secret: Callable[..., Any] = ffi.new_allocator(lib.bulk_alloc, lib.bulk_free)
 
 
 def path_of(path: 'os.PathLike[str] | str') -> bytes:
-    return os.fsencode(path)
+    """A zero would cut it off, and name another file."""
+    name = os.fsencode(path)
+    if b'\0' in name:
+        raise ValueError('a zero in a path')
+    return name
 
 
 def c_string(text: Optional[str]) -> Any:

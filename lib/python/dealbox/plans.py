@@ -4,7 +4,7 @@ from typing import Any, Iterator, List, Optional
 
 from ._dealbox import ffi, lib
 from .cards import BRIDGE, Deal, Pack
-from .core import Facts, check, documented, got, secret, text_of, written
+from .core import Facts, c_string, check, documented, got, secret, text_of, written
 
 
 class Plan:
@@ -17,7 +17,7 @@ class Plan:
     @staticmethod
     def _pockets(order: str) -> Any:
         pockets = ffi.new('uint8_t[]', lib.DEALBOX_HANDS)
-        check(lib.dealbox_pockets_parse(order.encode(), pockets), 'not an order of pockets')
+        check(lib.dealbox_pockets_parse(c_string(order), pockets), 'not an order of pockets')
         return pockets
 
     @classmethod

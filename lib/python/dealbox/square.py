@@ -138,7 +138,8 @@ class Square:
     @documented('dealbox_square_publish')
     def publish(self, random: Random) -> Keys:
         out, error = ffi.new('struct dealbox_square_keys **'), ffi.new('struct dealbox_error *')
-        check(lib.dealbox_square_publish(self._c, random._c, out, error), error=error)
+        with random._held() as source:
+            check(lib.dealbox_square_publish(self._c, source, out, error), error=error)
         return Keys(out[0])
 
     @documented('dealbox_square_adopt')

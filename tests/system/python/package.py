@@ -13,6 +13,7 @@ import pickle
 import re
 import sys
 import tempfile
+import threading
 import traceback
 
 import dealbox
@@ -255,6 +256,49 @@ def test_big_deal():
     assert [one.deal() for _ in range(3)] == list(all_at_once)
     assert dealbox.BigDeal.hashed(b'owner', bytes(20)).deal().complete()
     raises(ValueError, dealbox.BigDeal.hashed, b'owner', b'short')
+
+
+def test_a_fork_deals_other_deals():
+    source = dealbox.Random()
+    source.deal()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writer, bytes(source.deals(10).packed()) + source.deal().reveal().encode())
+        os._exit(0)
+    os.close(writer)
+    with open(reader, 'rb') as file:
+        other = file.read()
+    os.waitpid(child, 0)
+    assert len(other) == 199
+    mine = bytes(source.deals(10).packed()) + source.deal().reveal().encode()
+    assert all(mine[13 * n:][:13] != other[13 * n:][:13] for n in range(10)) and mine[130:] != other[130:]
+
+
+def test_threads_share_a_source():
+    source, dealt = dealbox.Random(), []
+
+    def deal():
+        for _ in range(200):
+            dealt.append(bytes(source.deals(20).packed()))
+
+    threads = [threading.Thread(target=deal) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({block[13 * n:][:13] for block in dealt for n in range(20)}) == 4 * 200 * 20
+
+
+def test_zeros_cut_nothing_off():
+    for act in (lambda: Set.read('a\0b'), lambda: Set().write('/tmp/a.pbn\0b', format='pbn'),
+                lambda: dealbox.Machine('emu:a\0b'), lambda: Set().add(Board(Deal(), label='a\0b')),
+                lambda: Set().add(Board(Deal(), file='a\0b')),
+                lambda: dealbox.Plan.by_card(dealbox.Random().deal(), pockets='NESW\0x')):
+        assert 'a zero' in str(raises(ValueError, act))
+    for letter in '', 'NE', '\xe9':
+        raises(dealbox.Error, Seat.parse, letter)
+    raises(ValueError, dealbox.Random().deal().reveal, 4)
 
 
 def test_a_thousand_boards_are_a_frame():
