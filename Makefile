@@ -33,6 +33,7 @@ help:
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX; fetches nothing'
 	@echo 'make packages  packages for Debian 12, in build/packages'
+	@echo 'make image     a bootable USB stick that deals: build/dealbox.img (docs/image.md)'
 	@echo 'make sbom      the licence of every file, in the form of SPDX: build/dealbox.spdx'
 	@echo 'make clean     remove what was built'
 
@@ -114,6 +115,11 @@ packages:
 	@tests/system/packages/build build/packages
 	@ls build/packages/*.deb
 
+image: packages
+	@tests/infra/setup/run image
+	@debian/image/build build/packages build/dealbox.img
+	@ls -l build/dealbox.img
+
 sbom:
 	@tests/infra/setup/run tests
 	@mkdir -p build
@@ -123,4 +129,4 @@ sbom:
 clean:
 	rm -rf build
 
-.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate packages sbom clean
+.PHONY: help demo demo-screen unit check check-all soak bench bench-route verifier deps install activate packages image sbom clean
