@@ -23,12 +23,17 @@
 #define PAUSE_MS	1000	/* before the server is tried again, and twice as long each time */
 #define PAUSE_MAX_MS	60000
 #define ASK_MS		60000	/* between two questions for more, should a notification be lost */
+/*
+ * Nobody who notifies can keep the service from its work, and not all PCs ask at the same time. A
+ * notification is followed by a question within two of these.
+ */
+#define NOTIFIED_MS	500
 #define SILENT_MS	10000	/* a server that has not answered for so long is offline */
 
 /* A job of the event whose set this PC has. */
 struct event_job {
 	uint32_t id;
-	char session[POOL_SESSION];
+	char session[POOL_SESSION];	/* once its set is known */
 	uint32_t copies;
 	int priority;
 	bool replay;
@@ -79,6 +84,7 @@ struct member {
 	bool busy;		/* the thread has the round */
 	bool online;
 	uint64_t pause_ms, retry_ms;
+	uint64_t look_ms;	/* the server has notified: when to ask; 0 = it has not */
 };
 
 /* ---- small things -------------------------------------------------------------- */
@@ -439,7 +445,6 @@ static void take_offer(struct member *m, const struct round_offer *given)
 		*job = (struct event_job){ .id = given->offer.id };
 		m->dry = false;
 	}
-	snprintf(job->session, sizeof(job->session), "%s", given->session);
 	job->copies = given->offer.copies;
 	job->priority = given->offer.priority;
 	job->replay = given->offer.replay;
@@ -549,10 +554,12 @@ static void take_set(struct member *m, struct round *round)
 		return;
 	if (err) {
 		snprintf(job->why, sizeof(job->why), "%s", round->set_error.what);
-	} else if (!is_name(job->session)) {
+	} else if (!is_name(round->session)) {
 		err = -EINVAL;
 		snprintf(job->why, sizeof(job->why), "its session has no valid name");
 	} else {
+		/* the set is sealed with this name; that of the offer is not */
+		snprintf(job->session, sizeof(job->session), "%s", round->session);
 		err = adopt_set(m, job, round->set);
 		if (err)
 			snprintf(job->why, sizeof(job->why), "%s", dealbox_ledger_error(s->ledger)->what);
@@ -641,6 +648,7 @@ static void answer_error(struct member *m, const struct round *round)
 }
 
 static void run(struct member *m);
+static void set_timer(struct member *m);
 
 static void on_round(struct round *round, void *context)
 {
@@ -648,10 +656,10 @@ static void on_round(struct round *round, void *context)
 	size_t n;
 
 	if (!round) {
-		m->dry = false;
-		m->look = true;
-		m->news = true;
-		run(m);
+		if (!m->look_ms)
+			m->look_ms = now_of(m).ms + (now_of(m).ms < m->given_ms + NOTIFIED_MS ? NOTIFIED_MS : 0) +
+				     randombytes_uniform(NOTIFIED_MS);
+		set_timer(m);
 		return;
 	}
 	m->busy = false;
@@ -779,6 +787,8 @@ static void set_timer(struct member *m)
 
 	if (!m->online && !m->busy && m->retry_ms < next)
 		next = m->retry_ms;
+	if (m->look_ms && m->look_ms < next)
+		next = m->look_ms;
 	if (m->busy && m->given_ms + SILENT_MS < next && m->given_ms + SILENT_MS > now.ms)
 		next = m->given_ms + SILENT_MS;
 	if (left && now.ms + left < next)
@@ -835,6 +845,7 @@ static int on_timer(sd_event_source *source, uint64_t at, void *context)
 		changed(m);
 	}
 	stations_run_later(m->service);
+	m->look_ms = 0;
 	m->dry = false;
 	m->look = true;
 	m->news = true;

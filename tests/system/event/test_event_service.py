@@ -17,7 +17,7 @@ import dbus
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), folder) for folder in ("../tool", "../daemon")]
 from harness import Tap, World, agree, read_pbn, tests_of, wait   # pylint: disable=wrong-import-position
 
-from server import Server
+from server import Refused, Server
 
 dealboxd, emulator, dealbox, set_file = sys.argv[1:5]
 KILLS = int(sys.argv[5]) if len(sys.argv) > 5 else 0
@@ -295,6 +295,32 @@ def test_a_doubted_board_is_withdrawn():
         wait("the withdrawal", lambda: rows(name, "SELECT count(*) FROM dealbox.record WHERE standing = 'withdrawn'") == ["1"])
         finish(name, [pc], BOARDS)
         assert sorted(pc.exact()) == [(board, 1) for board in sorted(DEALS)]
+
+
+def test_a_lost_pc_forgets_and_comes_back():
+    with world() as (name, (one, two)):
+        rows(name, "UPDATE dealbox.event SET lease = '4 s', margin = '1 s'")
+        add(name)
+        one.start()
+        wait("copies", lambda: one.view()["Open"] > 8)
+        one.daemon.send_signal(signal.SIGSTOP)
+
+        def lost():
+            try:
+                return rows(name, "SELECT dealbox.lose('A')")
+            except Refused:
+                return None
+        wait("the end of its lease", lost)
+        two.start()
+        wait("what was its own", lambda: two.view()["Open"] > 8)
+        one.daemon.send_signal(signal.SIGCONT)
+        finish(name, [one, two], 2 * BOARDS)
+        state = rows(name, "SELECT state FROM dealbox.pc WHERE name = 'A'")
+        assert state == ["here"], state
+        surplus = int(rows(name, "SELECT count(*) FROM dealbox.record WHERE standing = 'surplus'")[0])
+        # at most what was in the machine
+        assert surplus <= 1, surplus
+        wait("all reports", lambda: len(one.exact()) + len(two.exact()) == 2 * BOARDS + surplus)
 
 
 def test_copies_move_to_another_pc():
