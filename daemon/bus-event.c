@@ -33,6 +33,7 @@ static int get_event(sd_bus *bus, const char *path, const char *interface, const
 		{ "Since", 't', (uint64_t)view.since }, { "LeaseLeft", 'u', view.left_s },
 		{ "Open", 'u', view.open }, { "Recorded", 'u', view.recorded },
 		{ "Waiting", 'u', view.waiting }, { "Resting", 'b', view.resting },
+		{ "Left", 't', view.left }, { "MinutesLeft", 'u', view.left_min },
 	};
 
 	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
@@ -73,6 +74,30 @@ static int get_troubles(sd_bus *bus, const char *path, const char *interface, co
 	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
 }
 
+static void append_machine(const struct member_machine *machine, void *context)
+{
+	struct listed *listed = context;
+
+	if (listed->err >= 0)
+		listed->err = sd_bus_message_append(listed->reply, "(sssuu)", machine->pc, machine->name,
+						    machine->state, machine->pace_s, machine->silent_s);
+}
+
+static int get_machines(sd_bus *bus, const char *path, const char *interface, const char *property,
+			sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	struct listed listed = { reply, 0 };
+
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)property;
+	(void)error;
+	listed.err = sd_bus_message_open_container(reply, 'a', "(sssuu)");
+	member_machines(context, append_machine, &listed);
+	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
+}
+
 /* Let other PCs deal what is not begun here, or take copies again. */
 static int event_rest(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -99,6 +124,9 @@ const sd_bus_vtable event_vtable[] = {
 	SD_BUS_PROPERTY("Recorded", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Waiting", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Resting", "b", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Left", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("MinutesLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_machines, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_troubles, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_troubles, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD_WITH_NAMES("Rest", "b", SD_BUS_PARAM(rest), "", , event_rest_call,
@@ -109,6 +137,6 @@ const sd_bus_vtable event_vtable[] = {
 void event_changed(struct service *s)
 {
 	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State", "Reason", "Since",
-				       "LeaseLeft", "Open", "Recorded", "Waiting", "Resting", "Surplus",
-				       "Refused", NULL);
+				       "LeaseLeft", "Open", "Recorded", "Waiting", "Resting", "Left",
+				       "MinutesLeft", "Machines", "Surplus", "Refused", NULL);
 }

@@ -33,6 +33,8 @@ void round_clear(struct round *round)
 	free(round->errands);
 	free(round->records);
 	free(round->offers);
+	free(round->here);
+	free(round->machines);
 	dealbox_set_free(round->set);
 	lease_clear(&round->ask);
 	sodium_memzero(round, sizeof(*round));
@@ -144,6 +146,46 @@ static int request(struct worker *w, struct round *round)
 	return err;
 }
 
+static void keep_machine(const struct pool_machine *machine, void *context)
+{
+	struct round *round = context;
+	struct round_machine *grown =
+		realloc(round->machines, (round->machine_count + 1) * sizeof(*grown));
+
+	/* without memory, a screen shows less */
+	if (!grown)
+		return;
+	round->machines = grown;
+	grown += round->machine_count++;
+	snprintf(grown->pc, sizeof(grown->pc), "%s", machine->pc);
+	snprintf(grown->name, sizeof(grown->name), "%s", machine->name);
+	snprintf(grown->state, sizeof(grown->state), "%s", machine->state);
+	grown->pace_s = machine->pace_s;
+	grown->silent_s = machine->silent_s;
+}
+
+static void keep_left(uint64_t copies, void *context)
+{
+	struct round *round = context;
+
+	round->left = copies;
+}
+
+static int look(struct worker *w, struct round *round)
+{
+	const struct pool_view view = { .machine = keep_machine, .left = keep_left, .context = round };
+	struct pool_machine here[ROUND_MACHINES] = { 0 };
+	size_t n;
+	int err;
+
+	for (n = 0; n < round->here_count; n++)
+		here[n] = (struct pool_machine){ .name = round->here[n].name,
+						 .state = round->here[n].state,
+						 .pace_s = round->here[n].pace_s };
+	err = pool_tell_machines(w->pool, w->identity->token, here, n, &round->error);
+	return err ? err : pool_look(w->pool, &view, &round->error);
+}
+
 /* Reports come first: a copy that is recorded is not open for anybody, whatever follows. */
 static void run_round(struct worker *w, struct round *round)
 {
@@ -158,6 +200,9 @@ static void run_round(struct worker *w, struct round *round)
 		err = get_set(w, round);
 	if (!err && round->ask.request)
 		err = request(w, round);
+	/* the least of all */
+	if (!err && round->look)
+		err = look(w, round);
 	round->err = err;
 	if (!err)
 		return;

@@ -47,10 +47,22 @@ struct round_record {
 	char machine[128];
 };
 
+/* A machine of the event, or of this PC. */
+struct round_machine {
+	char pc[POOL_PC], name[128], state[32];
+	uint32_t pace_s;
+	uint64_t silent_s;
+};
+
+#define ROUND_MACHINES	64	/* that a PC tells of */
+
 struct round {
 	/* what is to be asked: */
 	struct errand *errands;
 	size_t errand_count;
+	bool look;			/* tell of the machines here, and get those of the event */
+	struct round_machine *here;
+	size_t here_count;
 	uint32_t set_of;		/* job whose set is wanted; 0 = none */
 	struct lease ask;		/* a request with no answer, without what is held; NONE = none */
 	/* the answers: */
@@ -63,6 +75,9 @@ struct round {
 	size_t record_count;
 	struct round_offer *offers;	/* each time */
 	size_t offer_count;
+	struct round_machine *machines;	/* with look: all of the event */
+	size_t machine_count;
+	uint64_t left;			/* copies that somebody has to deal */
 	int set_err;
 	struct dealbox_error set_error;
 	struct dealbox_set *set;

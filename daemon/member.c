@@ -22,7 +22,10 @@
 #define BLOCK		16
 #define PAUSE_MS	1000	/* before the server is tried again, and twice as long each time */
 #define PAUSE_MAX_MS	60000
-#define ASK_MS		60000	/* between two questions for more, should a notification be lost */
+/* Between two looks at the event. With many machines they are rarer: each PC looks at all. */
+#define LOOK_MS		10000
+#define LOOK_MACHINE_MS	50
+#define GONE_S		120	/* a machine whose PC has been silent for so long deals nothing */
 /*
  * Nobody who notifies can keep the service from its work, and not all PCs ask at the same time. A
  * notification is followed by a question within two of these.
@@ -63,6 +66,10 @@ struct member {
 	size_t job_count;
 	struct known *known;
 	size_t known_count;
+	struct round_machine *machines;
+	size_t machine_count;
+	uint64_t left;
+	uint64_t looked_ms;
 	/* this PC */
 	struct lease lease;
 	bool unsaved;		/* the lease on disk is another: nothing is begun or asked before */
@@ -683,6 +690,14 @@ static void on_round(struct round *round, void *context)
 	}
 	if (round->answered)
 		answer_request(m, round);
+	if (round->look && !round->err) {
+		free(m->machines);
+		m->machines = round->machines;
+		m->machine_count = round->machine_count;
+		m->left = round->left;
+		m->looked_ms = now_of(m).ms;
+		round->machines = NULL;
+	}
 	if (round->fresh || round->errand_count || round->answered)
 		save(m);
 	round_clear(round);
@@ -779,11 +794,29 @@ static bool ask(struct member *m)
 	return true;
 }
 
+/* List what the machines here do. */
+static void list_here(struct member *m)
+{
+	struct round_machine *here = calloc(ROUND_MACHINES, sizeof(*here));
+	const struct station *st = m->service->stations->first;
+	size_t n;
+
+	m->round.look = here;
+	m->round.here = here;
+	for (n = 0; here && st && n < ROUND_MACHINES; st = st->next, n++) {
+		snprintf(here[n].name, sizeof(here[n].name), "%s", st->id);
+		snprintf(here[n].state, sizeof(here[n].state), "%s",
+			 dealbox_operator_name(engine_state(&st->dealing.engine)));
+		here[n].pace_s = (uint32_t)((st->dealing.engine.pace + 999999999) / 1000000000);
+	}
+	m->round.here_count = n;
+}
+
 /* Set the timer: the end of the lease, the next try, or the next question. */
 static void set_timer(struct member *m)
 {
 	const struct lease_time now = now_of(m);
-	uint64_t next = now.ms + ASK_MS, left = lease_left(&m->lease, &now);
+	uint64_t next = now.ms + LOOK_MS + m->machine_count * LOOK_MACHINE_MS, left = lease_left(&m->lease, &now);
 
 	if (!m->online && !m->busy && m->retry_ms < next)
 		next = m->retry_ms;
@@ -814,6 +847,8 @@ static void run(struct member *m)
 			any = true;
 		} else if (collect_errands(m)) {
 			any = m->round.errand_count || m->look;
+			if (m->look)
+				list_here(m);
 			m->look = false;
 			for (n = 0; n < m->job_count && !m->round.set_of; n++)
 				if (!m->jobs[n].local && !*m->jobs[n].why)
@@ -950,6 +985,7 @@ bool member_close(struct service *s)
 		return false;
 	round_clear(&m->round);
 	free(m->ask_jobs);
+	free(m->machines);
 	free(m->jobs);
 	free(m->known);
 	lease_clear(&m->lease);
@@ -958,8 +994,15 @@ bool member_close(struct service *s)
 	return true;
 }
 
+/* Return how long ago its PC has told of the machine. */
+static uint32_t silent_s(const struct member *m, const struct round_machine *machine)
+{
+	return (uint32_t)(machine->silent_s + (now_of(m).ms - m->looked_ms) / 1000);
+}
+
 bool member_look(const struct service *s, struct member_view *view)
 {
+	double per_hour = 0;
 	const struct member *m = s->member;
 	struct lease_time now;
 	size_t n;
@@ -975,7 +1018,27 @@ bool member_look(const struct service *s, struct member_view *view)
 	};
 	for (n = 0; n < m->known_count; n++)
 		view->recorded += m->known[n].standing == POOL_COUNTS;
+	view->left = m->left;
+	for (n = 0; n < m->machine_count; n++)
+		if (m->machines[n].pace_s && silent_s(m, &m->machines[n]) < GONE_S)
+			per_hour += 3600.0 / m->machines[n].pace_s;
+	if (per_hour > 0)
+		view->left_min = (uint32_t)((double)m->left * 60 / per_hour + 0.999);
 	return true;
+}
+
+void member_machines(const struct service *s,
+		     void (*each)(const struct member_machine *machine, void *context), void *context)
+{
+	const struct member *m = s->member;
+	const struct round_machine *of;
+	size_t n;
+
+	for (n = 0; m && n < m->machine_count; n++) {
+		of = &m->machines[n];
+		each(&(struct member_machine){ of->pc, of->name, of->state, of->pace_s, silent_s(m, of) },
+		     context);
+	}
 }
 
 void member_troubles(const struct service *s, bool refused,

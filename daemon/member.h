@@ -37,6 +37,14 @@ struct member_view {
 	uint32_t recorded;		/* boards of this PC that count */
 	uint32_t waiting;		/* insertions that the server has not heard of */
 	bool resting;
+	uint64_t left;			/* copies of the event that somebody has to deal */
+	uint32_t left_min;		/* for how long, at the pace of all machines; 0 = unknown */
+};
+
+/* A machine of the event, as its PC has told. */
+struct member_machine {
+	const char *pc, *name, *state;
+	uint32_t pace_s, silent_s;
 };
 
 /* Begin to take part, if the settings name an event. Errors are logged, and the service goes on. */
@@ -48,6 +56,9 @@ void member_notice(struct service *service, const struct notice *notice);
 
 /* Get the view. Returns false without an event. */
 bool member_look(const struct service *service, struct member_view *view);
+/* Call each() for the machines of all PCs. */
+void member_machines(const struct service *service,
+		     void (*each)(const struct member_machine *machine, void *context), void *context);
 /* Call each() for surplus boards (refused = false), or for what the server or the ledger refuses. */
 void member_troubles(const struct service *service, bool refused,
 		     void (*each)(const struct member_trouble *trouble, void *context), void *context);

@@ -434,3 +434,53 @@ int pool_get_records(struct pool *pool, int (*each)(const struct pool_record *re
 			"SELECT machine, insertion, job, number, copy, standing FROM dealbox.record",
 			0, NULL);
 }
+
+/* ---- what a PC tells ---------------------------------------------------- */
+
+/* An array of PostgreSQL of texts; free it. */
+static char *texts_print(const struct pool_machine *machines, size_t count, size_t offset)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	const char *of;
+
+	if (!out)
+		return NULL;
+	fputc('{', out);
+	for (size_t n = 0; n < count; n++) {
+		of = *(const char *const *)((const char *)&machines[n] + offset);
+		fputs(n ? ",\"" : "\"", out);
+		for (; *of; of++) {
+			if (*of == '"' || *of == '\\')
+				fputc('\\', out);
+			fputc(*of, out);
+		}
+		fputc('"', out);
+	}
+	fputc('}', out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+int pool_tell_machines(struct pool *pool, const char *token, const struct pool_machine *machines,
+		       size_t count, struct dealbox_error *error)
+{
+	char *names = texts_print(machines, count, offsetof(struct pool_machine, name));
+	char *states = texts_print(machines, count, offsetof(struct pool_machine, state));
+	char *paces = numbers_print(&machines->pace_s, count, sizeof(*machines));
+	const char *values[] = { token, names, states, paces };
+	int err;
+
+	if (names && states && paces)
+		err = pool_run(pool, error, NULL, NULL,
+			       "SELECT dealbox.tell_machines($1, $2, $3, $4)", 4, values);
+	else
+		err = error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	free(names);
+	free(states);
+	free(paces);
+	return err;
+}

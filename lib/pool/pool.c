@@ -279,6 +279,28 @@ static int surplus_row(const char *const *columns, size_t count, void *context)
 	return 0;
 }
 
+static int machine_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	view->machine(&(struct pool_machine){
+		.pc = columns[0], .name = columns[1], .state = columns[2],
+		.pace_s = (uint32_t)pool_number(columns[3]), .silent_s = pool_number(columns[4]),
+	}, view->context);
+	return 0;
+}
+
+static int left_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+
+	(void)count;
+	view->left(pool_number(columns[0]), view->context);
+	return 0;
+}
+
 int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_error *error)
 {
 	const struct {
@@ -293,6 +315,10 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		{ view->job, job_row,
 		  "SELECT id, session, priority, copies, open, boards, recorded, held "
 		  "FROM dealbox.status_job ORDER BY id" },
+		{ view->machine, machine_row,
+		  "SELECT pc, name, state, pace, silent_s FROM dealbox.status_machine "
+		  "ORDER BY pc, name" },
+		{ view->left, left_row, "SELECT copies FROM dealbox.status_left" },
 		{ view->surplus, surplus_row,
 		  "SELECT id, job, session, number, copy, pc, machine, insertion, withdrawn_by, "
 		  "to_char(withdrawn_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "

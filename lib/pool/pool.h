@@ -88,10 +88,20 @@ struct pool_surplus {
 	const char *by, *at;	/* the director who says that it is out of play; NULL = nobody does */
 };
 
+/* A machine of a PC, as that PC has told. */
+struct pool_machine {
+	const char *pc, *name;
+	const char *state;	/* dealbox_operator_name() */
+	uint32_t pace_s;	/* for a board, 0 = it has dealt none yet */
+	uint64_t silent_s;	/* since the PC has told */
+};
+
 /* Called for each row; texts are valid during the call. NULL = not wanted. */
 struct pool_view {
 	void (*pc)(const struct pool_pc *pc, void *context);
 	void (*job)(const struct pool_job *job, void *context);
+	void (*machine)(const struct pool_machine *machine, void *context);
+	void (*left)(uint64_t copies, void *context);	/* that somebody has to deal; once */
 	void (*surplus)(const struct pool_surplus *surplus, void *context);
 	void *context;
 };
@@ -229,6 +239,10 @@ int pool_report(struct pool *pool, const char *token, const struct pool_report *
  */
 int pool_withdraw(struct pool *pool, const char *token, const char *machine, uint32_t insertion,
 		  bool *holds, struct dealbox_error *error);
+
+/* Tells what all machines of this PC do: state and pace of each; pc and silent_s are the server's. */
+int pool_tell_machines(struct pool *pool, const char *token, const struct pool_machine *machines,
+		       size_t count, struct dealbox_error *error);
 
 /*
  * Asks the server to say when there may be something to take, and waits for that. pool_wait()

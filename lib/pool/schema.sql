@@ -141,6 +141,16 @@ CREATE TABLE head (
 );
 CREATE INDEX head_of_log ON head (pc, origin, id);
 
+-- What the machines of PCs do, for the screens of all: no board, no card.
+CREATE TABLE machine (
+	pc integer NOT NULL REFERENCES pc,
+	name text NOT NULL CHECK (length(name) BETWEEN 1 AND 127),
+	state text NOT NULL CHECK (length(state) BETWEEN 1 AND 31),	-- dealbox_operator_name()
+	pace integer NOT NULL CHECK (pace >= 0),	-- seconds for a board, 0 = none was dealt yet
+	told timestamptz NOT NULL,
+	PRIMARY KEY (pc, name)
+);
+
 -- ---- who asks ---------------------------------------------------------------------------------
 
 CREATE FUNCTION clock() RETURNS timestamptz LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp()';
@@ -372,6 +382,23 @@ BEGIN
 	END IF;
 END $$;
 
+-- Says what all machines of this PC do.
+CREATE FUNCTION tell_machines(my_token uuid, names text[], states text[], paces integer[]) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+	most constant integer := 64;	-- machines of a PC
+BEGIN
+	IF cardinality(names) > most THEN
+		RAISE EXCEPTION 'a PC has at most % machines', most USING ERRCODE = '22023';
+	END IF;
+	DELETE FROM machine m WHERE m.pc = mine.id AND m.name <> ALL (names);
+	INSERT INTO machine (pc, name, state, pace, told)
+		SELECT mine.id, n, s, p, clock() FROM unnest(names, states, paces) AS m(n, s, p)
+		ON CONFLICT (pc, name) DO UPDATE SET state = excluded.state, pace = excluded.pace,
+			told = excluded.told;
+END $$;
+
 -- A lost PC has forgotten what it held, and may take copies again.
 CREATE FUNCTION back(my_token uuid, my_ask bigint, my_nonce uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
@@ -599,6 +626,14 @@ CREATE VIEW status_job AS SELECT j.id, j.session, j.priority, j.copies, j.open,
 	(SELECT count(*) FROM copy c WHERE c.job = j.id AND c.pc IS NOT NULL) AS held
 	FROM job j;
 
+CREATE VIEW status_machine AS SELECT p.name AS pc, m.name, m.state, m.pace,
+	greatest(floor(extract(epoch FROM clock() - m.told)), 0)::bigint AS silent_s
+	FROM machine m JOIN pc p ON p.id = m.pc WHERE p.state <> 'left';
+
+-- Copies that somebody has to deal; each of the two parts has an index.
+CREATE VIEW status_left AS SELECT (SELECT count(*) FROM copy c JOIN job j ON j.id = c.job AND j.open
+	WHERE c.pc IS NULL AND c.record IS NULL) + (SELECT count(*) FROM copy c WHERE c.pc IS NOT NULL) AS copies;
+
 -- Boards that exist besides the one that counts; and those that a director has taken out of play.
 CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name AS pc, r.machine,
 	r.insertion, r.at, r.withdrawn_by, r.withdrawn_at
@@ -606,13 +641,14 @@ CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name A
 	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, report_head, withdraw, back, leave
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, report_head, withdraw, back, leave, tell_machines
 	TO dealbox_pc;
 GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
 	TO dealbox_director;
 -- views run functions as whoever reads them
 GRANT EXECUTE ON FUNCTION clock TO dealbox_pc, dealbox_director;
-GRANT SELECT ON status_event, status_pc, status_job, surplus TO dealbox_pc, dealbox_director;
+GRANT SELECT ON status_event, status_pc, status_job, status_machine, status_left, surplus
+	TO dealbox_pc, dealbox_director;
 
 ALTER TABLE pc ENABLE ROW LEVEL SECURITY;
 ALTER TABLE job ENABLE ROW LEVEL SECURITY;
@@ -621,6 +657,7 @@ ALTER TABLE deal ENABLE ROW LEVEL SECURITY;
 ALTER TABLE sealed_set ENABLE ROW LEVEL SECURITY;
 ALTER TABLE record ENABLE ROW LEVEL SECURITY;
 ALTER TABLE copy ENABLE ROW LEVEL SECURITY;
+ALTER TABLE machine ENABLE ROW LEVEL SECURITY;
 ALTER TABLE head ENABLE ROW LEVEL SECURITY;
 
 -- A PC sees its own; the director sees everything but tokens, hashes and what is sealed.

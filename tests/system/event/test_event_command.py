@@ -87,7 +87,8 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: fingerprint [0-9a-f-]{24}, lease 60 min, margin 15 min")
     found = everything(box, name)
     assert re.fullmatch("(....-){4}....", found.pop("fingerprint"))
-    assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "surplus": [],
+    assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "machines": [],
+                     "surplus": [],
                      "dismissed": []}, found
 
 

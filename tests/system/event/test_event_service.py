@@ -186,6 +186,11 @@ def test_two_pcs_deal_each_copy_once():
             wait("all reports", lambda pc=pc: pc.has(Waiting=0, Open=0))
         judge(name, pcs, 2 * BOARDS)
         assert sum(int(pc.view()["Recorded"]) for pc in pcs) == 2 * BOARDS
+        # each sees the machines of both, and nothing of their boards
+        for pc in pcs:
+            wait("the machines", lambda pc=pc: [[str(word) for word in machine[:2]] for machine in pc.view()["Machines"]]
+                 == [["A", "A"], ["B", "B"]] and pc.has(Left=0, MinutesLeft=0))
+        assert re.search("machine A of A: [a-z-]+", run(name, "director", "status"))
         assert min(int(pc.view()["Recorded"]) for pc in pcs) > 0
 
 

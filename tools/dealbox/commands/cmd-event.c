@@ -20,6 +20,7 @@
 
 #define LEASE_MINUTES	60
 #define MARGIN_MINUTES	15
+#define SILENT_S	120	/* a PC tells every few seconds what its machines do */
 #define MINUTES_MAX	(7 * 24 * 60UL)
 
 struct call {
@@ -803,8 +804,21 @@ out:
 /* ---- status ------------------------------------------------------------- */
 
 struct lists {
-	struct json_object *pcs, *jobs, *surplus, *dismissed;
+	struct json_object *pcs, *jobs, *machines, *surplus, *dismissed;
 };
+
+static void machine_json(const struct pool_machine *machine, void *context)
+{
+	struct json_object *object = json_object_new_object();
+	struct lists *lists = context;
+
+	json_add_text(object, "pc", machine->pc);
+	json_add_text(object, "machine", machine->name);
+	json_add_text(object, "state", machine->state);
+	json_add_number(object, "pace", machine->pace_s);
+	json_add_number(object, "silent", (int64_t)machine->silent_s);
+	json_object_array_add(lists->machines, object);
+}
 
 static void pc_json(const struct pool_pc *pc, void *context)
 {
@@ -859,6 +873,17 @@ static void surplus_json(const struct pool_surplus *surplus, void *context)
 	json_object_array_add(surplus->by ? lists->dismissed : lists->surplus, object);
 }
 
+static void machine_say(const struct pool_machine *machine, void *context)
+{
+	(void)context;
+	put("machine %s of %s: %s", machine->name, machine->pc, machine->state);
+	if (machine->pace_s)
+		put(", %" PRIu32 " s for a board", machine->pace_s);
+	if (machine->silent_s >= SILENT_S)
+		put("; its PC was last heard of %" PRIu64 " min ago", machine->silent_s / 60);
+	put("\n");
+}
+
 static void pc_say(const struct pool_pc *pc, void *context)
 {
 	(void)context;
@@ -897,7 +922,8 @@ static void surplus_say(const struct pool_surplus *surplus, void *context)
 
 static int status_print(struct call *call, struct dealbox_error *error)
 {
-	const struct pool_view view = { .pc = pc_say, .job = job_say, .surplus = surplus_say };
+	const struct pool_view view = { .pc = pc_say, .job = job_say, .machine = machine_say,
+					.surplus = surplus_say };
 	struct pool_event event;
 	char print[POOL_PRINT];
 	int err = pool_get_event(call->pool, &event, error);
@@ -915,7 +941,8 @@ static int status_json(struct call *call, struct dealbox_error *error)
 {
 	struct lists lists;
 	const struct pool_view view = {
-		.pc = pc_json, .job = job_json, .surplus = surplus_json, .context = &lists
+		.pc = pc_json, .job = job_json, .machine = machine_json,
+		.surplus = surplus_json, .context = &lists
 	};
 	struct json_object *object;
 	char print[POOL_PRINT];
@@ -927,7 +954,8 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	pool_print(event.check, print);
 	object = json_object_new_object();
 	lists = (struct lists){ json_object_new_array(), json_object_new_array(),
-				json_object_new_array(), json_object_new_array() };
+				json_object_new_array(), json_object_new_array(),
+				json_object_new_array() };
 	json_add_text(object, "event", event.name);
 	json_add_text(object, "fingerprint", print);
 	json_object_object_add(object, "rehearsal", json_object_new_boolean(event.rehearsal));
@@ -935,6 +963,7 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	json_add_number(object, "margin", event.margin_s);
 	json_object_object_add(object, "pcs", lists.pcs);
 	json_object_object_add(object, "jobs", lists.jobs);
+	json_object_object_add(object, "machines", lists.machines);
 	json_object_object_add(object, "surplus", lists.surplus);
 	json_object_object_add(object, "dismissed", lists.dismissed);
 	err = pool_look(call->pool, &view, error);
