@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Machines": what each is and can do, its counters, parameters and test deals. */
 import { ask, h, show } from "./dom.js";
+import { event_panel } from "./event.js";
 import { GATE_COLUMNS, MONTH_COLUMNS, capability_texts, counter_rows, parameter_rows, parameter_value, statistics, test_report } from "./measured.js";
 import { STATES, machine_name } from "./present.js";
 import { N_, say } from "./sentence.js";
@@ -128,7 +129,7 @@ function panel_of(app, path, machine, details) {
 
 export function machines_view(main, app) {
 	const list = h("div", { class: "page" });
-	const panels = {};
+	const panels = {}, event = { now: null, panel: null };
 
 	show(main, h("h1", { class: "unseen" }, say(app.language, N_("Machines"))), list);
 	return {
@@ -145,7 +146,11 @@ export function machines_view(main, app) {
 
 				panels[path] = { now, details, panel: panel_of(app, path, machine, details) };
 			}
-			const wanted = paths.map(path => panels[path].panel);
+			const event_now = JSON.stringify([app.service.event, app.language]);
+
+			if (event.now !== event_now)
+				Object.assign(event, { now: event_now, panel: event_panel(app) });
+			const wanted = [...event.panel ? [event.panel] : [], ...paths.map(path => panels[path].panel)];
 
 			if (wanted.length !== list.children.length || wanted.some((one, n) => list.children[n] !== one))
 				show(list, wanted.length ? wanted : h("p", { class: "panel" }, say(app.language, N_("No machine yet"))));

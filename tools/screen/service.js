@@ -64,14 +64,15 @@ async function as_administrator(question, work) {
 }
 
 /*
- * Watch the service. changed(service) is called whenever something is different. The object has: here (false: the service is not there), manager, machines and jobs
+ * Watch the service. changed(service) is called whenever something is different. The object has: here (false: the service is not there), manager, event (null: none), machines and jobs
  * by path, and since, when each machine came into its state.
  */
 export function watch(changed) {
-	const service = { here: false, manager: {}, machines: {}, jobs: {}, since: {} };
+	const service = { here: false, manager: {}, machines: {}, jobs: {}, since: {}, event: null };
 	let client = null, asked = 0;
 
-	const kinds = { [NAME + ".Manager"]: null, [NAME + ".Machine"]: "machines", [NAME + ".Job"]: "jobs" };
+	const kinds = { [NAME + ".Manager"]: null, [NAME + ".Machine"]: "machines", [NAME + ".Job"]: "jobs",
+			[NAME + ".Event"]: "event" };
 
 	function set(path, interface_name, values) {
 		const kind = kinds[interface_name];
@@ -80,6 +81,10 @@ export function watch(changed) {
 			return;
 		if (kind === null) {
 			Object.assign(service.manager, values);
+			return;
+		}
+		if (kind === "event") {
+			service.event = { ...service.event, ...values };
 			return;
 		}
 		const before = service[kind][path] || {};
@@ -94,6 +99,7 @@ export function watch(changed) {
 		service.machines = {};
 		service.jobs = {};
 		service.manager = {};
+		service.event = null;
 	}
 
 	function ask() {

@@ -21,6 +21,11 @@ def free_port():
 
 class ScreenWorld(World):
     """The page is a copy of the sources; Cockpit's session is that of the user who runs this."""
+    settings = ''       # more of dealboxd.conf
+
+    def write_config(self, more=''):
+        super().write_config(more + self.settings)
+
     def __init__(self, dealboxd, emulator, dealbox, set_file, words):
         super().__init__(dealboxd, emulator, dealbox, set_file)
         copy_package(words, self.dir + '/share/cockpit/dealbox')

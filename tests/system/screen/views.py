@@ -258,6 +258,26 @@ def quiet(screen):
     assert pressed() == ('true', 'on')
 
 
+def event(screen):
+    """With an event, its panel is there: here of a PC that has joined none."""
+    world = screen.world
+    screen.open('machines')
+    assert not re.search('event', screen.text())
+    world.settings = '[event]\ndatabase = host=%s dbname=cup\nfolder = %s/nobody\n' % (world.dir, world.dir)
+    world.stop()
+    world.start()
+    screen.says('The server of the event refuses this PC')
+    screen.says('this PC has not joined an event')
+    screen.says(r'Boards that can be dealt without the server: 0 · none may be begun now')
+    screen.press('Let other PCs deal')
+    screen.press('Let other PCs deal', 'dialog')
+    screen.says('the lease cannot be written', '#message')
+    world.settings = ''
+    world.stop()
+    world.start()
+    wait('no event', lambda: not re.search('of the event', screen.text()))
+
+
 def no_complaint(browser):
     found = complaints(browser)
     assert not found, found
@@ -281,6 +301,7 @@ def main():
             tap.run(again, screen, name='a set is dealt again, with more copies')
             tap.run(kept, screen, name='a job is kept to one of two machines')
             tap.run(quiet, screen, name='sounds are switched off by a key')
+            tap.run(event, screen, name='the panel of an event')
             tap.run(no_complaint, browser, name='nothing on the console')
         finally:
             browser.quit()

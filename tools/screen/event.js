@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The event that this PC deals together with others: a panel of the view "Machines". */
+import { ask, h, with_commands } from "./dom.js";
+import { STATES } from "./present.js";
+import { N_, say } from "./sentence.js";
+
+export const PATH = "/io/dealbox1/event";
+
+const EVENT_STATES = {
+	connecting: N_("Connecting to the server of the event"),
+	online: N_("The server of the event answers"),
+	offline: N_("The server of the event does not answer"),
+	refused: N_("The server of the event refuses this PC"),
+};
+
+/* A PC tells every few seconds what its machines do. */
+const GONE_S = 120;
+
+const minutes_of = seconds => Math.ceil(seconds / 60);
+
+function machine_row(text, [pc, name, state, pace, silent]) {
+	const doing = silent >= GONE_S ? text(N_("not heard of for {n} min"), { n: minutes_of(silent) }) :
+		text((STATES[state] || STATES["machine-silent"]).title);
+
+	return h("tr", { class: silent >= GONE_S ? "bad" : "" }, h("th", { scope: "row" }, pc), h("td", {}, name), h("td", {}, doing),
+		h("td", { class: "amount" }, pace || "–"));
+}
+
+/* What a person has to look at: a board, or (board 0) a job. */
+function trouble(text, [job, board, copy, machine, , why]) {
+	const what = board ? text(N_("Keep out of play: job {job}, board {board}, copy {copy}"), { job, board, copy }) :
+		text(N_("Job {job} is not dealt here"), { job });
+
+	return h("li", {}, with_commands([what, machine, why].filter(x => x).join(" · ")));
+}
+
+/* The panel, or null without an event. */
+export function event_panel(app) {
+	const event = app.service.event, text = (message, values) => say(app.language, message, values);
+
+	if (!event || event.State === undefined)
+		return null;
+	const bad = [...event.Surplus || [], ...event.Refused || []];
+
+	async function rest() {
+		if (event.Resting || await ask(text(N_("Give back what nobody has begun here, so that other PCs deal it?")),
+					       text(N_("Let other PCs deal")), text(N_("No"))))
+			app.call(PATH, "Event", "Rest", "b", [!event.Resting]);
+	}
+
+	return h("section", { class: "panel" },
+		 h("h2", {}, [event.Name, event.Pc].filter(x => x).join(" · ")),
+		 h("p", { class: event.State === "online" ? "" : "bad" }, text(EVENT_STATES[event.State] || EVENT_STATES.refused)),
+		 event.Reason && h("p", { class: "soft" }, event.Reason),
+		 h("p", {}, text(N_("Boards that can be dealt without the server: {n}"), { n: event.Open }), " · ",
+		   event.LeaseLeft ? text(N_("for {n} min"), { n: minutes_of(event.LeaseLeft) }) : text(N_("none may be begun now"))),
+		 h("p", {}, text(N_("Boards that count: {n}"), { n: event.Recorded }), " · ",
+		   text(N_("not reported yet: {n}"), { n: event.Waiting })),
+		 h("p", {}, text(N_("Left in the event: {n}"), { n: event.Left }),
+		   event.MinutesLeft ? " · " + text(N_("about {n} min"), { n: event.MinutesLeft }) : ""),
+		 bad.length > 0 && h("ul", { class: "bad" }, bad.map(one => trouble(text, one))),
+		 h("div", { class: "row" }, h("button", { type: "button", onclick: rest },
+			text(event.Resting ? N_("Take copies again") : N_("Let other PCs deal")))),
+		 (event.Machines || []).length > 0 && h("div", { class: "scroll", tabindex: 0 }, h("table", {},
+			h("caption", { class: "soft" }, text(N_("All machines of the event"))),
+			h("thead", {}, h("tr", {}, [N_("PC"), N_("Machine"), N_("State"), N_("Seconds for a board")].map(name =>
+				h("th", { scope: "col" }, text(name))))),
+			h("tbody", {}, event.Machines.map(one => machine_row(text, one))))));
+}
