@@ -186,8 +186,8 @@ def test_a_job_is_kept_to_machines_later(w):
     w.object(path, 'Job').Pause()
     job = path.rsplit('/', 1)[1]
     # none of them is there: the job would wait for a name that is written wrongly
-    result = w.command('jobs', job, '-m', 'FRIST')
-    assert result.returncode == 3 and 'has no machine FRIST now' in result.stderr and w.job(path)['Machines'] == ['NOBODY'], result
+    result = w.command('jobs', job, '-m', 'FIRZT')
+    assert result.returncode == 3 and 'has no machine FIRZT now' in result.stderr and w.job(path)['Machines'] == ['NOBODY'], result
     result = w.command('jobs', job, '--machine', 'FIRST', '--machine', 'NOBODY')
     assert result.returncode == 0 and re.search(r'^job %s .*, on FIRST, NOBODY \(not connected\)$' % job, result.stdout, re.M), result
     assert w.job(path)['Machines'] == ['FIRST', 'NOBODY'], w.job(path)
