@@ -1434,6 +1434,7 @@
 	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
 	"started; keys | { pause } > none 1.1",
 	"press pause | pause, > none 1.1",
+	"keys | { } > none 1.1",
 	"paused | > paused 1.1",
 	"keys | { start } > paused 1.1",
 	"job paused; press start | > paused 1.1",
@@ -1468,11 +1469,13 @@
 	"plug | status, > insert-board shuffled",
 	"in | plan 1.1, begin 1.1 #1, start #1, > none shuffled",
 	"started; done; settled | status, judge 1.1 #1, > take-out shuffled",
-	"keys | { } > take-out shuffled") },
+	"keys | { } > take-out shuffled",
+	"following | (none) > take-out shuffled") },
 { "another board, while the machine is paused", 0, DEALBOX_CAP_BOARD_READER, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"in number2 | > number-other 1.1 there 2",
 	"keys | { take skip } > number-other 1.1 there 2",
+	"copy 2.1 skipped; take; keys; copy 2.1 open | refused { skip } > number-other 1.1 there 2",
 	"press pause | > number-other 1.1 there 2",
 	"take | plan 2.1, begin 2.1 #1, start #1, > none 2.1") },
 { "another board, which is perhaps not empty", 0, DEALBOX_CAP_BOARD_READER, 0, LINES(
@@ -1488,6 +1491,10 @@
 	"keys | { start number skip } > number-unread 1.1",
 	"press pause; take | refused > number-unread 1.1",
 	"number 2 | > press-start 2.1") },
+{ "a number that is said when the job is over", 0, DEALBOX_CAP_BOARD_READER, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"in | > number-unread 1.1",
+	"without; number 2 | refused > no-work") },
 { "which copy follows", 0, 0, 2, LINES(
 	"plug; following | (1: 1.1) status, > insert-board 1.1",
 	"following | (1: 1.2) > insert-board 1.1",
@@ -1500,7 +1507,34 @@
 	"copy 2.1 skipped; following | (2: 1.1) > insert-board 1.1") },
 { "which copy follows a pocket of an original", DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
 	"plug | status, > capture 1.1",
-	"following | (1: 2.1) > capture 1.1") },
+	"following | (1: 2.1) > capture 1.1",
+	"elsewhere 2.3; following | (none) > capture 1.1") },
+{ "which copy follows, when an original is to be read again", DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
+	"more; job paused; plug | status, > insert-board 1.1",
+	"in | > press-start 1.1",
+	"job open; following | (1: 1.1) > press-start 1.1") },
+{ "which copy follows that the machine can deal", DEALBOX_JOB_CAPTURE, 0, 4, LINES(
+	"plug | status, > machine-unsuited",
+	"more; following | (2: 1.1) > insert-board 1.1") },
+{ "a machine signs no original", DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE | DEALBOX_CAP_ATTEST, 4, LINES(
+	"plug | status, > capture 1.1",
+	"in; loaded | > capture 1.1",
+	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
+	"started; done; settled | status, judge 1.1 #1, > capture 1.2") },
+{ "the job is gone while the plan is on its way", 0, 0, 0, LINES(
+	"plug | status, > insert-board 1.1",
+	"in | > press-start 1.1",
+	"press start; next begin taken; after plan: without | plan 1.1, begin 1.1 #1, > no-work") },
+{ "a copy is given back while the plan is on its way, and the board is locked in", DEALBOX_JOB_EVENT,
+	DEALBOX_CAP_BOARD_LOCK, 0, LINES(
+	"hold 1.1; plug | status, > insert-board 1.1",
+	"in | > press-start 1.1",
+	"press start; after plan: back 1.1 | plan 1.1, release, > no-work") },
+{ "a copy is given back while the plan is on its way, and another one is held", DEALBOX_JOB_EVENT,
+	DEALBOX_CAP_BOARD_LOCK | DEALBOX_CAP_BOARD_READER, 0, LINES(
+	"hold 1.1; hold 2.1; plug | status, > insert-board 1.1",
+	"in number1 | > press-start 1.1",
+	"press start; after plan: back 1.1 | plan 1.1, release, > number-other 2.1 there 1") },
 { "it attests for the second time, and as slowly", 0, DEALBOX_CAP_ATTEST, 0, LINES(DEALT,
 	"settled | status, attest 1.1 #1, > none 1.1",
 	"look; look; look; look; look | status, > none 1.1",

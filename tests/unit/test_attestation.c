@@ -433,7 +433,9 @@ static void the_plan_alone_is_compared(void **state)
 	sign_again(&later);
 	assert_int_equal(verify_plan(fixture, &later, nonce, 1, BY_CARD), INCOMPARABLE);
 	assert_non_null(strstr(why, "later version"));
+	assert_true(dealbox_attestation_signed(&good, key.public_key));
 	sodium_fails = true;
+	assert_false(dealbox_attestation_signed(&good, key.public_key));
 	assert_int_equal(verify_plan(fixture, &good, nonce, 1, BY_CARD), INCOMPARABLE);
 	sodium_fails = false;
 	fixture_free(fixture);

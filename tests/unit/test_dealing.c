@@ -1647,6 +1647,16 @@ static void test_diagnosis(void **state)
 	event(DEALBOX_EV_NOT_IN_PLAN, 2);
 	dealing_read(&w.d, NULL);
 	assert_string_equal(w.d.diagnosis, "card 5 does not belong to the deal");
+	/* a guess of the reader names no card */
+	e = event(DEALBOX_EV_NOT_IN_PLAN, 2);
+	e->position = 7;
+	e->quality = 49;
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "card 5 does not belong to the deal");
+	/* nor does a repeated card without a name */
+	event(DEALBOX_EV_REPEATED_CARD, 2);
+	dealing_read(&w.d, NULL);
+	assert_string_equal(w.d.diagnosis, "card 5 does not belong to the deal");
 	world_end(&w);
 
 	/* a stop before any board has come */
@@ -2099,9 +2109,13 @@ static void test_by_hand(void **state)
 	(void)state;
 	world_begin(&w, 0);
 	assert_false(w.d.engine.by_hand);
+	machine.by_hand = true;
+	dealing_detach(&w.d);
+	calls();
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_string_equal(calls(), "");
 	record_of(&w, the_job, 2, 9, DEALBOX_LEDGER_EXACT);
 	dealing_detach(&w.d);
-	machine.by_hand = true;
 	calls();
 	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
 	assert_true(w.d.engine.by_hand);

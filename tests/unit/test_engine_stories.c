@@ -291,6 +291,10 @@ static void change(struct world *w, const char *verb)
 		copy = copy_in(w, word);
 		job_set_state(job, copy.board, copy.copy,
 			      word_in(copy_words, COUNT(copy_words), strtok(NULL, " ")));
+	} else if (!strcmp(verb, "hold") || !strcmp(verb, "back")) {
+		job->leased = true;
+		copy = copy_in(w, word);
+		assert_int_equal(job_hold(job, copy.board, copy.copy, *verb == 'h'), 0);
 	} else if (!strcmp(verb, "elsewhere")) {
 		w->other.copy = copy_in(w, word);
 	} else if (!strcmp(verb, "without")) {

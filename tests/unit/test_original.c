@@ -19,6 +19,7 @@
 
 static struct {
 	int error;		/* of the next trace */
+	int list_error;		/* of the next list of insertions */
 	unsigned int wiped;	/* traces */
 } traces;
 
@@ -42,6 +43,22 @@ int __wrap_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion
 
 	traces.error = 0;
 	return err ? err : __real_dealbox_ledger_get_trace(l, insertion, events, count);
+}
+
+typedef int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context);
+
+int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
+				     void *context);
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
+				     void *context);
+
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
+				     void *context)
+{
+	int err = traces.list_error;
+
+	traces.list_error = 0;
+	return err ? err : __real_dealbox_ledger_insertions(l, job, open, each, context);
 }
 
 /* ---- a job that captures board 1 ---- */
@@ -203,6 +220,8 @@ static void a_failure_is_no_fault_of_a_pocket(void **state)
 	capture_board(&w);
 	traces.error = -EIO;
 	assert_int_equal(original(&w, 1, &deal, &pocket), -EIO);
+	traces.list_error = -EIO;
+	assert_int_equal(original(&w, 1, &deal, &pocket), -EIO);
 	for (n = 1, err = -ENOMEM; err; n++) {
 		memory_seen.fails_at = n;
 		err = original(&w, 1, &deal, &pocket);
@@ -214,12 +233,37 @@ static void a_failure_is_no_fault_of_a_pocket(void **state)
 	world_end(&w);
 }
 
+/* A job that deals may have more copies than a board has pockets. */
+static void a_job_that_deals_has_no_original(void **state)
+{
+	static const unsigned int number = 1;
+	struct dealbox_ledger_board board = { .number = 1 };
+	uint64_t set, insertion;
+	unsigned int n;
+	struct world w;
+
+	(void)state;
+	world_begin(&w);
+	for (n = 0; n < DEALBOX_CARDS; n++)
+		board.deal.hand[n % DEALBOX_HANDS] |= (dealbox_cards)1 << n;
+	assert_int_equal(dealbox_ledger_add_set(w.ledger, "monday", &board, 1, &set, NULL), 0);
+	assert_int_equal(dealbox_ledger_add_job(w.ledger, &(struct dealbox_ledger_new_job){
+		.set = set, .boards = &number, .count = 1, .copies = DEALBOX_HANDS + 1 }, &w.job, NULL), 0);
+	for (n = 1; n <= DEALBOX_HANDS + 1; n++) {
+		assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, n, "SN1", n, 1, &insertion), 0);
+		assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), 0);
+	}
+	assert_lacks(&w, 1, 0);
+	world_end(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_capture_of_each_pocket_counts),
 		cmocka_unit_test(a_pocket_that_was_asked_for_again_does_not_count_until_it_is_read),
 		cmocka_unit_test(a_failure_is_no_fault_of_a_pocket),
+		cmocka_unit_test(a_job_that_deals_has_no_original),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

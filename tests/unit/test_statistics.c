@@ -536,6 +536,10 @@ static void a_jam_is_of_the_gate_that_the_card_went_to(void **state)
 
 	(void)state;
 	assert_int_equal(MONTH_OF(ROUTED(5, 3), jam).gates[3].stuck, 1);
+	/* and no other event is a jam */
+	jam.type = DEALBOX_EV_DOUBLE_FEED;
+	assert_int_equal(MONTH_OF(ROUTED(5, 3), jam).gates[3].stuck, 0);
+	jam.type = DEALBOX_EV_JAM;
 	month = MONTH_OF(ROUTED(5, DEALBOX_MAX_POCKETS), jam);
 	assert_int_equal(month.card_failed[0] + month.card_failed[1] + month.card_failed[2], 0);
 	/* a card that fell elsewhere is not stuck, whatever the code of that event */

@@ -239,6 +239,8 @@ static void exact_traces_are_exact(void **state)
 		verdict = judge(&run);
 		assert_true(dealbox_verdict_exact(verdict));
 		assert_int_equal(dealbox_verdict_basis(verdict), DEALBOX_BASIS_HAND);
+		dealbox_verdict_message(verdict, text, sizeof(text));
+		assert_string_equal(text, "exact duplicate (by hand)");
 		dealbox_verdict_free(verdict);
 	}
 }
