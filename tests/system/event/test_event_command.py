@@ -654,6 +654,8 @@ def a_pc_is_removed_for_good(box):
     fetch(box, name, "a", 1).expect(0)
     # somebody starts the old disk again: it takes nothing, and its boards are not those of the new PC
     refused("DB001", take, name, "a", a, 2, 1)
+    box.write("a-before/lease", "dealbox lease 1\nasked 2\nrequest take 1 %s\nend\n" % (NOBODY % 2))
+    os.chmod("a-before/lease", 0o600)
     box.dealbox("event", "leave", "--yes", "-f", "a-before", "-d", SERVER.address(name, "a")).expect(0, "A has left")
     found = everything(box, name)
     assert [(pc["pc"], pc["state"]) for pc in found["pcs"]] == [("A", "left"), ("A2", "here"), ("B", "here")], found

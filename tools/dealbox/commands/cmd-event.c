@@ -779,6 +779,11 @@ static enum status leave_run(struct call *call)
 		goto out;
 	}
 	err = pool_request(call->pool, identity.token, &lease, &now, &error);
+	if (err == -EPERM) {
+		/* the director has removed this PC: there is nothing to ask for */
+		lease_clear(&lease);
+		err = 0;
+	}
 	lease.lost = false;
 	pool_uuid(nonce);
 	if (!err)
