@@ -162,6 +162,13 @@ debian_packages()
 	trixie) packages user-space ;;
 	bare) packages user-space && echo make ;;
 	cockpit-*) packages bookworm && packages cockpit ;;
+	packaged) packages bookworm && echo libusbredirparser1 ;;
+	packaging-arm*)
+		packages packaging | sed "s/dev\$/&:${1#*-}/"
+		echo "crossbuild-essential-${1#*-}"
+		echo "pkgconf:${1#*-}"
+		;;
+	packaging-13) packages packaging ;;
 	*) packages "$1" ;;
 	esac
 }
@@ -170,8 +177,17 @@ debian_packages()
 debian_suite()
 {
 	case $1 in
-	trixie | cockpit-13) echo trixie ;;
+	trixie | cockpit-13 | packaging-13) echo trixie ;;
 	*) echo bookworm ;;
+	esac
+}
+
+# debian_architectures <release>: the processor's own first
+debian_architectures()
+{
+	case $1 in
+	packaging-arm*) echo "$(dpkg --print-architecture),${1#*-}" ;;
+	*) dpkg --print-architecture ;;
 	esac
 }
 
