@@ -281,6 +281,15 @@ static void test_attestation(struct kunit *test)
 	asks(h, WIRE_GET_STATEMENT, 0, 96);
 	h->result = 64;
 	ends(h, -EPROTO);
+	/* Nor does it stay with half of one. */
+	memset(&out, 0xff, sizeof(out));
+	fresh(h);
+	dealbox_call_ioctl(&h->call, DEALBOX_IOC_GET_ATTESTATION, &out);
+	asks(h, WIRE_GET_STATEMENT, 0, 96);
+	asks(h, WIRE_GET_SIGNATURE, 0, 64);
+	h->result = 32;
+	ends(h, -EPROTO);
+	KUNIT_ASSERT_TRUE(test, !memchr_inv(&out, 0, sizeof(out)));
 }
 
 static void test_identity(struct kunit *test)

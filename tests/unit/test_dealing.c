@@ -1010,6 +1010,11 @@ static void test_begin(void **state)
 	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
 	assert_string_equal(calls(), "begin 1 1.1 SN1 1 6;");
 	assert_int_equal(dealbox_ledger_emulated(w.ledger, w.d.insertion), 0);
+	assert_false(w.d.engine.emulated);
+	dealing_detach(&w.d);
+	machine.uri = "emu:/run/table";
+	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
+	assert_true(w.d.engine.emulated);
 	world_end(&w);
 	world_begin(&w, 0);
 	w.d.engine.emulated = true;

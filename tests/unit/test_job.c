@@ -324,6 +324,9 @@ static void test_held(void **state)
 	assert_int_equal(job_hold(job, 2, 2, false), 0);
 	assert_false(job_may_begin(job, 2, 2));
 	assert_int_equal(job_hold(job, 1, 1, true), 0);
+	job->leased = false;
+	assert_true(job_lapsed(job));
+	job->leased = true;
 	job_hold_none(job);
 	assert_false(job_pick(job, 0, nobody, NULL, &copy));
 	jobs_free(&jobs);
