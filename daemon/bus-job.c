@@ -83,7 +83,7 @@ static int job_acted(sd_bus_message *m, struct service *s, struct job *job)
 	struct station *st;
 
 	job_changed(s, job->id);
-	/* What follows at a machine, and how many copies it is told, may be others now. */
+	/* The copy that follows at a machine, and the number of copies, may have changed. */
 	for (st = s->stations->first; st; st = st->next)
 		service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_STATE, .station = st });
 	return sd_bus_reply_method_return(m, "");

@@ -46,7 +46,7 @@ static int collect(const struct dealbox_ledger_insertion *i, void *context)
 			return -ENOMEM;
 		c->list = grown;
 	}
-	/* What was read or dealt without a set is no deal of its own: all of that is one. */
+	/* Boards that were read, or dealt without a set, are no deals of their own: all are one. */
 	c->list[c->count++] = (struct statistics_insertion){
 		.id = i->id, .begun = i->begun, .judged = i->outcome != DEALBOX_LEDGER_NONE,
 		.set = c->job.set, .board = c->job.set ? i->board : 0,

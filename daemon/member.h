@@ -26,7 +26,7 @@ struct member_trouble {
 	const char *why;
 };
 
-/* What the screens show. Texts are valid until the service returns to its loop. */
+/* The contents of the screens. Texts are valid until the service returns to its loop. */
 struct member_view {
 	const char *event, *pc;		/* event is "" until it is known */
 	enum member_state state;

@@ -64,7 +64,7 @@ struct stations {
  * machines.
  */
 void station_notify(struct station *station);
-/* What is asked of the operator has changed: earlier answers do not count any more. */
+/* The question to the operator has changed: earlier answers do not count any more. */
 void station_asks_anew(struct station *station);
 /* Return what an operator may ask for now: ENGINE_*. */
 unsigned int station_keys(const struct station *station);

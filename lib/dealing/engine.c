@@ -410,7 +410,7 @@ static bool deal_event(struct engine *d, const struct jobs *jobs, const struct d
 		d->stale = true;
 		return true;
 	}
-	/* What has come since then may lie in the board. */
+	/* Cards that have come since then may lie in the board. */
 	if (d->recorded)
 		revoke(d, e->type, DEALBOX_OPERATOR_DOUBT);
 	else if (row.effect == EFFECT_CARD)

@@ -71,7 +71,7 @@ enum push {
 	PUSHES
 };
 
-/* What an operator may ask of a machine now, as bits. */
+/* Requests that an operator may make of a machine now, as bits. */
 #define ENGINE_START	(1u << 0)	/* PUSH_START */
 #define ENGINE_TAKE	(1u << 1)	/* engine_take() */
 #define ENGINE_NUMBER	(1u << 2)	/* engine_number() */

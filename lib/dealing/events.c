@@ -267,7 +267,7 @@ static void keep_event(struct dealing *d, const struct dealbox_event *e)
 {
 	if (e->type == DEALBOX_EV_BOARD_INSERTED && d->fresh)
 		check_first_board(d, e->insertion);
-	/* What follows is not the word of the user who pressed start before. */
+	/* From here on, it is not the user who pressed start before. */
 	if (e->type == DEALBOX_EV_KEY && e->code == DEALBOX_KEY_START && e->arg[0])
 		d->starter = DEALBOX_UID_NONE;
 	add_to_trace(d, e);

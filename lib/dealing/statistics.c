@@ -77,7 +77,7 @@ void statistics_end(struct statistics_month *m)
 	m->misread = 0;
 }
 
-/* What is known of the card at a position of the deck. */
+/* The card at a position of the deck, as far as it is known. */
 struct place {
 	unsigned int failed;	/* readings of it that failed */
 	uint8_t card;		/* as it was read last */

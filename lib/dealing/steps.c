@@ -134,7 +134,7 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 		.act = DEALBOX_ACT_EMPTIED, .uid = d->starter, .job = step->copy.job,
 		.board = step->copy.board, .copy = step->copy.copy, .machine = d->engine.id,
 	};
-	/* Who deals by hand sees each card and its seat. That is on record before he can. */
+	/* A person who deals by hand sees each card and its seat. Record that first. */
 	const struct dealbox_ledger_act revealed = {
 		.act = DEALBOX_ACT_REVEAL, .uid = getuid(), .job = step->copy.job,
 		.board = step->copy.board, .machine = d->engine.id,

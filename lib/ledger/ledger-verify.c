@@ -45,7 +45,7 @@ static void report(struct report *r, const char *format, ...)
 	r->damage(sentence, r->context);
 }
 
-/* What cannot be read is damaged, unless memory is short, or a lock or a right is missing. */
+/* A read error is damage, unless memory is short, or a lock or a right is missing. */
 static bool is_damage(struct report *r, int err)
 {
 	if (err == -EUCLEAN || err == -EIO)

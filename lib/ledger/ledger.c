@@ -118,7 +118,10 @@ static int close_to_others(struct dealbox_ledger *l)
 	for (n = 0; n < sizeof(files) / sizeof(files[0]); n++) {
 		if (asprintf(&file, "%s%s", l->path, files[n]) < 0)
 			return ledger_fail(l, -ENOMEM, "no memory");
-		/* root may do this in the service's folder: never follow a link */
+		/*
+		 * root may do this in the service's folder: never follow a link. It fails if there
+		 * is no such file, or if another user owns it, who then decides on its mode.
+		 */
 		fchmodat(AT_FDCWD, file, 0600, AT_SYMLINK_NOFOLLOW);
 		free(file);
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the devices of a person send: codes of keys, and bar codes. */
+/* Codes that the devices of a person send: of keys, and bar codes. */
 #include <errno.h>
 #include <linux/input-event-codes.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "core.h"
 #include "hand.h"
 
-/* What a person with two hands and a table can do */
+/* The abilities of a person with two hands and a table */
 static const struct wire_descriptor person = {
 	.reader = DEALBOX_READER_OTHER, .version = WIRE_VERSION, .pockets = DEALBOX_HANDS,
 	.pocket_capacity = DEALBOX_MAX_ENTRIES, .hopper = DEALBOX_MAX_CARDS,

@@ -77,7 +77,7 @@ void hand_code(struct hand *hand, uint8_t card, uint64_t now);
 /* A call of the ABI, of the process pid. Returns 0 or -errno as the kernel module does. */
 int hand_call(struct hand *hand, unsigned long request, void *arg, uint32_t pid, uint64_t now);
 
-/* What the person is to be shown. */
+/* Get what the person is to be shown. */
 void hand_view(const struct hand *hand, struct dealbox_hand *out);
 
 /* Return the character of a key of <linux/input-event-codes.h> on an American keyboard; 0: none. */

@@ -129,7 +129,7 @@ static struct dealbox_plan plan_of(uint8_t mode)
 	return plan;
 }
 
-/* What the library wiped and could not begin; see meson.build. */
+/* The bytes that the library wiped, and its failures; see meson.build. */
 static size_t wiped;
 static bool sodium_fails;
 static bool verifying;
@@ -239,8 +239,8 @@ static void sign_again(struct dealbox_attestation *attestation)
 }
 
 /*
- * What the machine would sign about the events that came from the first DEAL_STARTED on, so many of
- * them.
+ * The digest that the machine would sign about the events that came from the first DEAL_STARTED on,
+ * so many of them.
  */
 static struct dealbox_attestation sign_events(struct fixture *fixture, unsigned int count)
 {
@@ -632,7 +632,7 @@ static void a_trace_without_the_whole_deal_cannot_be_compared(void **state)
 	fixture_free(fixture);
 }
 
-/* What was hashed shows cards. */
+/* Wipe everything that was hashed: it shows cards. */
 static void what_was_hashed_is_wiped(void **state)
 {
 	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
@@ -836,7 +836,7 @@ static void a_second_end_cannot_be_compared(void **state)
 	fixture_free(fixture);
 }
 
-/* What the host does not know may have been a stop. */
+/* An event that the host does not know may have been a stop. */
 static void what_comes_behind_the_deal_cannot_be_compared(void **state)
 {
 	struct fixture *fixture;

@@ -1295,7 +1295,7 @@ static void test_undo(void **state)
 	world_end(&w);
 }
 
-/* What the machine signs is recorded with its nonce, of which no copy stays in memory. */
+/* A signed statement is recorded with its nonce, of which no copy stays in memory. */
 static void test_attest(void **state)
 {
 	static const uint8_t zeros[DEALBOX_NONCE_SIZE];

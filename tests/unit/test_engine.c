@@ -1990,7 +1990,7 @@ static void test_lock(void **state)
 	jobs_free(&t.jobs);
 }
 
-/* What is shown stays until the next step, which a machine that does not answer has to wait for. */
+/* A state is shown until the next step, for which a machine that does not answer has to wait. */
 static void test_shown_until_next(void **state)
 {
 	const struct dealbox_event out = { .type = DEALBOX_EV_BOARD_REMOVED, .insertion = 1 };

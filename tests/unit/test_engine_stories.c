@@ -541,7 +541,7 @@ static void test_stories(void **state)
 		fail_msg("%u lines", wrong);
 }
 
-/* What an event that stops a deal is to the operator, for programs that know the event alone. */
+/* The operator's state of an event that stops a deal, for programs that know the event alone. */
 static void test_stop_state(void **state)
 {
 	(void)state;

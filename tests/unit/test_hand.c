@@ -26,7 +26,7 @@ static struct dealbox_trace *trace;
 static struct dealbox_plan plan;
 static uint32_t plan_id;
 
-/* What the machine has said is put into the trace of the last board. */
+/* Put all events of the machine into the trace of the last board. */
 static void listen(void)
 {
 	struct dealbox_event event;

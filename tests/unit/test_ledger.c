@@ -2955,7 +2955,7 @@ static void test_unsealed(void **state)
 	free(sound);
 }
 
-/* What says whose a ledger is, and where its records end. */
+/* Damage to the rows that say whose a ledger is, and where its records end. */
 static void test_damaged_frame(void **state)
 {
 	static const struct {
@@ -3070,7 +3070,7 @@ static void test_key_is_no_file(void **state)
 	rmdir(f->key);
 }
 
-/* Who only reads does not finish what a power cut interrupted. */
+/* A reader does not finish what a power cut interrupted. */
 static void test_reader_of_a_half(void **state)
 {
 	struct folder *f = *state;
@@ -3255,8 +3255,8 @@ static void from_hex(const char *text, uint8_t *bytes, size_t size)
 }
 
 /*
- * What the ledgers of clubs hold, as docs/ledger.md has it: computed by another program (the hashes
- * by Python's hashlib) with the key 00 01 .. 1f. None of these ever changes.
+ * Values in the ledgers of clubs, as docs/ledger.md has them: computed by another program (the
+ * hashes by Python's hashlib) with the key 00 01 .. 1f. None of these ever changes.
  */
 static void test_format(void **state)
 {
@@ -3321,7 +3321,7 @@ static void test_format(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, folder_make, folder_remove)
 
-/* What a machine has signed is kept as it is, once for each insertion, and its nonce is sealed. */
+/* A signed statement is kept as it is, once for each insertion, and its nonce is sealed. */
 static void test_attestations(void **state)
 {
 	struct folder *f = *state;

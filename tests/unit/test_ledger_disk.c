@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What lies between the ledger and SQLite's own files: nothing is lost there, and nothing added. */
+/* The layer between the ledger and SQLite's own files loses nothing, and adds nothing. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ static struct {
 	int result;
 } asked;
 
-/* What the disk waits for before it has written, or -1. */
+/* The disk waits for this descriptor before it has written; -1 = for none. */
 static int gate = -1;
 
 static int note(const char *method, void *file, void *pointer, sqlite3_int64 a, sqlite3_int64 b,
@@ -156,7 +156,7 @@ int __wrap_usleep(useconds_t us)
 
 static unsigned int waits, ticks;
 
-/* What a program does meanwhile: it looks at its own descriptors, and at this one. */
+/* Meanwhile, a program polls its own descriptors, and this one. */
 static void wait_for(int fd, void *context)
 {
 	eventfd_t value;

@@ -198,7 +198,7 @@ int __wrap_sqlite3_prepare_v3(sqlite3 *db, const char *sql, int size, unsigned i
 	return failing.with;
 }
 
-/* What ends a transaction of a query is not judged. */
+/* The end of a query's transaction is not judged. */
 int __real_sqlite3_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, char **, char **),
 			void *context, char **error);
 int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, char **, char **),
@@ -211,7 +211,7 @@ int __wrap_sqlite3_exec(sqlite3 *db, const char *sql, int (*each)(void *, int, c
 	return __real_sqlite3_exec(db, sql, each, context, error);
 }
 
-/* What is closed is not closed again: the memory may be another's. */
+/* Close nothing twice: the memory may be another's. */
 static const sqlite3 *last_closed;
 
 int __real_sqlite3_close(sqlite3 *file);

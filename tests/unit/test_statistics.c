@@ -146,7 +146,7 @@ static void a_worn_card_is_named(void **state)
 	free(all);
 }
 
-/* What was shown is shown again as it was, or is left out because it is old. */
+/* A month that was shown is shown again as it was, or is left out because it is old. */
 static void assert_no_difference(const struct answer *before, const struct answer *behind)
 {
 	size_t m;

@@ -21,7 +21,7 @@ extern "C" {
 
 #define DEALBOX_OPENING	32	/* bytes of an opening */
 
-/* Who has put the cards into the board. */
+/* The one who has put the cards into the board. */
 enum dealbox_dealt_by {
 	DEALBOX_BY_MACHINE,
 	DEALBOX_BY_EMULATOR,	/* a program has played the machine: no card was dealt */

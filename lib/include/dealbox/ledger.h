@@ -484,7 +484,7 @@ DEALBOX_API int dealbox_ledger_counts(struct dealbox_ledger *ledger,
 DEALBOX_API int dealbox_ledger_get_trace(struct dealbox_ledger *ledger, uint64_t insertion,
 					 struct dealbox_event **events, size_t *count);
 
-/* What a machine has signed about an insertion: docs/protocol.md, section 5.3. */
+/* A machine's signed statement about an insertion: docs/protocol.md, section 5.3. */
 struct dealbox_ledger_attestation {
 	uint8_t public_key[DEALBOX_PUBLIC_KEY_SIZE];	/* as the machine says itself */
 	uint8_t statement[DEALBOX_STATEMENT_SIZE];

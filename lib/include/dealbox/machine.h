@@ -235,7 +235,7 @@ DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machin
 /* Returns the name of DEALBOX_STATE_* in English, "held"; "unknown state" for others. Static. */
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
-/* What a person is told who deals by hand. */
+/* Instructions for a person who deals by hand. */
 enum dealbox_hand_shows {
 	DEALBOX_HAND_NOTHING,	/* no board is dealt: there is nothing to show */
 	DEALBOX_HAND_CARD,	/* put the card into pocket; without a pocket, name the first card */

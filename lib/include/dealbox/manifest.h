@@ -50,7 +50,7 @@ struct dealbox_promised_machine {
 	char name[128];			/* permanent name */
 };
 
-/* What a manifest promises besides the tournament. */
+/* The promises of a manifest, besides the tournament. */
 struct dealbox_promise {
 	unsigned int copies;		/* of each board, 1..DEALBOX_COPIES_MAX */
 	const uint8_t (*pcs)[DEALBOX_SIGNER_KEY];	/* public keys of the PCs that may certify */
