@@ -12,8 +12,9 @@ static int note_row(const char *const *columns, size_t count, void *context)
 {
 	char **note = context;
 
-	if (!pool_full(columns, count))
-		return -EBADMSG;
+	(void)count;
+	if (!columns[0])
+		return 0;
 	*note = strdup(columns[0]);
 	return *note ? 0 : -ENOMEM;
 }
@@ -21,10 +22,7 @@ static int note_row(const char *const *columns, size_t count, void *context)
 int pool_get_head(struct pool *pool, const char *origin, char **note, struct dealbox_error *error)
 {
 	*note = NULL;
-	return pool_run(pool, error, note_row, note,
-			"SELECT note FROM dealbox.head WHERE pc = dealbox.me() AND origin = $1 "
-			"ORDER BY id DESC LIMIT 1",
-			1, &origin);
+	return pool_run(pool, error, note_row, note, "SELECT dealbox.last_head($1)", 1, &origin);
 }
 
 int pool_report_head(struct pool *pool, const char *token, const struct pool_head *head,
@@ -72,7 +70,7 @@ int pool_get_heads(struct pool *pool,
 	return pool_run(pool, error, head_row, &walk,
 			"SELECT p.name, h.origin, encode(h.key, 'hex'), h.note, h.proof "
 			"FROM dealbox.head h JOIN dealbox.pc p ON p.id = h.pc "
-			"ORDER BY p.name, h.origin, h.id",
+			"ORDER BY h.origin, h.id",
 			0, NULL);
 }
 

@@ -19,7 +19,7 @@ struct pool_head {
 	uint8_t key[DEALBOX_SIGNER_KEY];	/* with which it is said to be signed */
 };
 
-/* PC: gets the last head of a log that this PC has reported; free *note; NULL = none. */
+/* PC: gets the last head of a log, whoever has reported it; free *note; NULL = none. */
 int pool_get_head(struct pool *pool, const char *origin, char **note, struct dealbox_error *error);
 
 /* PC: reports a head; pc of it is not used. A repetition changes nothing. */
@@ -42,7 +42,7 @@ enum head_fault {
 
 /* A log, as far as its heads were judged. Zero it first. */
 struct head_log {
-	char pc[POOL_NAME];
+	char pc[POOL_NAME];	/* that has reported the last one */
 	uint32_t heads, wrong;
 	uint8_t key[DEALBOX_SIGNER_KEY];
 	struct dealbox_checkpoint last;	/* that could be read */

@@ -139,7 +139,7 @@ CREATE TABLE head (
 	proof text CHECK (octet_length(proof) < 65536),
 	received timestamptz NOT NULL
 );
-CREATE INDEX head_of_log ON head (pc, origin, id);
+CREATE INDEX head_of_log ON head (origin, id);
 
 -- What the machines of PCs do, for the screens of all: no board, no card.
 CREATE TABLE machine (
@@ -368,6 +368,12 @@ BEGIN
 	RETURN holds;
 END $$;
 
+-- The last head of a log, whichever PC has reported it: a PC that was rebuilt goes on with its log under
+-- another name.
+CREATE FUNCTION last_head(my_origin text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = dealbox, pg_temp AS
+'SELECT note FROM head WHERE origin = my_origin ORDER BY id DESC LIMIT 1';
+
 -- Reports the head of a log. Also one that is older than the last: that an old copy of a PC's disk
 -- runs is to be seen.
 CREATE FUNCTION report_head(my_token uuid, my_origin text, my_key bytea, my_note text, my_proof text)
@@ -375,8 +381,7 @@ RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_tem
 DECLARE
 	mine pc := enter(my_token);
 BEGIN
-	IF my_note IS DISTINCT FROM (SELECT h.note FROM head h WHERE h.pc = mine.id AND h.origin = my_origin
-			ORDER BY h.id DESC LIMIT 1) THEN
+	IF my_note IS DISTINCT FROM last_head(my_origin) THEN
 		INSERT INTO head (pc, origin, key, note, proof, received)
 			VALUES (mine.id, my_origin, my_key, my_note, my_proof, clock());
 	END IF;
@@ -641,7 +646,7 @@ CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name A
 	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, report_head, withdraw, back, leave, tell_machines
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
 	TO dealbox_pc;
 GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
 	TO dealbox_director;

@@ -751,7 +751,7 @@ def an_old_copy_of_a_pc_shows(box):
     refused("42501", SERVER.sql, name, "SELECT dealbox.report_head(gen_random_uuid(), 'x', 'x', 'x', 'x')", "director")
     # the disk of yesterday
     box.dealbox("event", "send", str(last_job(box)), "1", "-f", "a", "-l", "state/dealbox/ledger", "--certificates", "old-pc",
-                "-d", SERVER.address(name, "a")).expect(1, "do not continue what this PC has reported")
+                "-d", SERVER.address(name, "a")).expect(1, "do not continue what was reported")
     director(box, name, "audit").expect(1, "WRONG: A, log dealbox/.*, head 4: it has fewer certificates than the one before")
     # that of today again, and the other one when it has grown
     certify(box, name, "a", machine, "4").expect(0)
@@ -759,6 +759,15 @@ def an_old_copy_of_a_pc_shows(box):
     found, = director(box, name, "audit", "-j").expect(
         1, "head 4: it has fewer", "head 6: it does not continue the one before").json()
     assert [(log["pc"], log["heads"], log["wrong"], log["certificates"]) for log in found] == [("A", 6, 2, 5)], found
+    # rebuilt, with a copy of its certificates: another name hides nothing
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'")
+    director(box, name, "remove", "A").expect(0)
+    joined, = box.dealbox("event", "join", "A2", fingerprint(box, name), "-f", "a2", "-j", "-d", SERVER.address(name, "a")).expect(0).json()
+    director(box, name, "admit", "A2", joined["fingerprint"], "-k", "key").expect(0)
+    director(box, name, "give", "A2", "1", "rr1.pbn", "-k", "key").expect(0)
+    box.dealbox("event", "send", str(last_job(box)), "1", "-f", "a2", "-l", "state/dealbox/ledger", "--certificates", "pc",
+                "-d", SERVER.address(name, "a")).expect(1, "do not continue what was reported")
+    director(box, name, "audit").expect(1, "WRONG: A2, log dealbox/.*, head 7: it has fewer")
 
 
 @test

@@ -668,7 +668,7 @@ static enum status head_send(struct call *call, const struct pool_identity *iden
 	}
 	if (status == STATUS_DONE && !continues) {
 		complain("find out before anything else is dealt whether an old copy of the disk runs",
-			 "%s: these certificates do not continue what this PC has reported",
+			 "%s: these certificates do not continue what was reported of them",
 			 certifier->certificates_path);
 		status = STATUS_NO;
 	}
@@ -1039,12 +1039,13 @@ static int head_audit(const struct pool_head *head, void *context)
 	struct audit *audit = context;
 	enum head_fault fault;
 
-	if (strcmp(audit->log.pc, head->pc) || strcmp(audit->log.last.origin, head->origin)) {
+	/* a PC that was rebuilt goes on with its log, and has another name */
+	if (strcmp(audit->log.last.origin, head->origin)) {
 		log_end(audit);
 		audit->log = (struct head_log) { 0 };
-		snprintf(audit->log.pc, sizeof(audit->log.pc), "%s", head->pc);
 		snprintf(audit->log.last.origin, sizeof(audit->log.last.origin), "%s", head->origin);
 	}
+	snprintf(audit->log.pc, sizeof(audit->log.pc), "%s", head->pc);
 	fault = head_judge(&audit->log, head);
 	if (fault)
 		complain(NULL, "WRONG: %s, log %s, head %" PRIu32 ": %s", head->pc, head->origin,
