@@ -117,6 +117,10 @@ static void the_sentence_of_a_code_is_what_a_message_is_made_of(void **state)
 	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 1), "{hand} has {count} card, not {expected}");
 	assert_string_equal(dealbox_code_sentence(DEALBOX_CARD_MISSING, 1), "a card is missing");
 	assert_string_equal(dealbox_code_sentence(DEALBOX_CODES, 0), "");
+	/* of a newer library */
+	for (int reveal = 0; reveal < 2; reveal++)
+		assert_int_equal(dealbox_problem_message(&(struct dealbox_problem) { .code = DEALBOX_CODES }, reveal,
+							 text, sizeof(text)), 0);
 }
 
 static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
