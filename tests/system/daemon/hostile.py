@@ -148,7 +148,8 @@ def test_every_method_refuses_other_types(w):
     paths = {'Manager': ROOT, 'Machine': next(iter(w.machines())), 'Job': next(iter(w.objects('Job')))}
     tried = 0
     for name in os.listdir(interfaces):
-        if not name.endswith('.xml'):
+        # that of the event is there with an event only: tests/system/event
+        if not name.endswith('.xml') or 'Event' in name:
             continue
         tree = xml.etree.ElementTree.parse(os.path.join(interfaces, name)).find('interface')
         for method in tree.iter('method'):

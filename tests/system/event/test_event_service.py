@@ -383,6 +383,14 @@ def test_the_interface_is_that_which_is_installed():
                                "../../../daemon/interfaces/io.dealbox1.Event.xml")) as file:
             installed = file.read()
         assert members(live) == members(installed), members(live) ^ members(installed)
+        for wrong in ("x", dbus.UInt32(1), 1.5):
+            try:
+                pc.bus.call_blocking("io.dealbox1", EVENT, "io.dealbox1.Event", "Rest",
+                                     {str: "s", dbus.UInt32: "u", float: "d"}[type(wrong)], (wrong,))
+            except dbus.DBusException as error:
+                assert error.get_dbus_name() == "org.freedesktop.DBus.Error.InvalidArgs", error
+            else:
+                raise AssertionError("other types are taken")
 
 
 def test_without_an_event_nothing_changes():
