@@ -121,7 +121,8 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("The cover was opened while a board was dealt. Close it."), NULL },
 	[DEALBOX_OPERATOR_HARDWARE] = { "hardware", "E1", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START, true,
 		N_("The machine reports a fault of its own."),
-		N_("If it comes again, `dealbox report` writes what the maker wants to know.") },
+		N_("If the fault stays then, press start. If it comes again, `dealbox report` writes what the maker "
+		   "wants to know.") },
 	[DEALBOX_OPERATOR_ABORTED] = { "aborted", "", DEALBOX_WAY_REMOVE, true,
 		N_("The deal was stopped."), NULL },
 	[DEALBOX_OPERATOR_DIFFERS] = { "differs", "E7", DEALBOX_WAY_REMOVE, true,

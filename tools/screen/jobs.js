@@ -58,6 +58,8 @@ function what_is_wrong(language, name, problem) {
 	} catch (broken) {
 		/* no answer: the message says what there is to say */
 	}
+	if (answer && answer.refused === "secret")
+		return [line(say(language, N_("The passphrase or the key does not open {name}. Choose the file again; if the secret is right, get the file again."), { name }))];
 	if (!answer || !answer.problems)
 		return [line(refusal(language, problem.name, problem.message))];
 	return [line(say(language, N_("{name} cannot be dealt. Nothing was added."), { name })),

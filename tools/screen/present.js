@@ -97,7 +97,7 @@ const ENTER = {
 	"capture": N_("Read this pocket"),
 	"number-unread": N_("Yes, deal it"),
 	"machine-refuses": N_("Try again"),
-	"hardware": N_("Try again"),
+	"hardware": N_("Steps done: try again"),
 	"ledger": N_("Try again"),
 };
 

@@ -122,7 +122,7 @@ def sealed(screen):
     screen.choose(world.dir + '/phrase.pbn.sealed')
     screen.one('dialog input[type=password]').send_keys('wrong horse')
     screen.press('Open', 'dialog')
-    screen.says('passphrase', '.bad')
+    screen.says('The passphrase or the key does not open phrase.pbn.sealed', '.bad')
     assert not world.manager().GetSets()
     screen.choose(world.dir + '/phrase.pbn.sealed')
     screen.one('dialog input[type=password]').send_keys('correct horse')

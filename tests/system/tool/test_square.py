@@ -19,7 +19,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../certificate"))
 
 import writer   # pylint: disable=wrong-import-position
-from tool import SOURCE, assert_exact, deals, main, test
+from tool import DEALBOX, SOURCE, assert_exact, deals, main, test
 
 DATA = os.path.join(SOURCE, "tests/unit/data/squaredeal")
 NEW = ("--title", "Club evening", "--info", "Lottery of 1 May", "--phase", "2:1-2,3-4:rr#:Round #",
@@ -721,6 +721,11 @@ def a_passphrase_opens_what_it_sealed(box):
     with_line("correct horse\n", "seal", "a.pbn").expect(0, "still exists")
     with_line("correct hors\n", "unseal", "-o", "b.pbn", "a.pbn.sealed").expect(2, "passphrase is wrong")
     assert not os.path.exists("b.pbn")
+    # a program is told so by a word, not by a sentence
+    with open("a.pbn.sealed", "rb") as sealed:
+        result = subprocess.run([DEALBOX, "set", "add", "-", "--json", "--secret-first"], capture_output=True,
+                                env=box.env, input=b"correct hors\n" + sealed.read())
+    assert (result.returncode, result.stdout) == (2, b'{"refused":"secret"}\n'), result
     with_line("correct horse\n", "unseal", "-o", "b.pbn", "a.pbn.sealed").expect(0)
     assert content("a.pbn") == content("b.pbn") and mode("b.pbn") == 0o600
     sealed = bytearray(content("a.pbn.sealed"))

@@ -34,6 +34,11 @@ static enum status add(struct call *call)
 		return STATUS_INPUT;
 	status = set_to_deal_read(call->args->argv + 1, call->args->argc - 1, false, "nothing was added", &set);
 	sealed_secret_forget();
+	if (status && call->json && sealed_secret_refused()) {
+		object = json_object_new_object();
+		json_add_text(object, "refused", "secret");
+		json_say(object);
+	}
 	if (status)
 		return status;
 	bus = service_open();
@@ -207,7 +212,8 @@ const struct command cmd_set = {
 		 "the same set. A sealed file is opened in memory, by the key or by a passphrase\n"
 		 "that is asked for. --secret-first is for programs that hand over both: a line\n"
 		 "with the passphrase, or with the key as its file has it, comes first. With --json,\n"
-		 "the problems of a file are on standard output as those of `dealbox check` are.\n"
+		 "the problems of a file are on standard output as those of `dealbox check` are,\n"
+		 "and \"refused\" is \"secret\" if the passphrase or the key is another one.\n"
 		 "list shows the sets of the service, newest first. played says that\n"
 		 "everybody has played a set: whoever may deal may then print its hand records,\n"
 		 "unless a job of it is open. The service asks polkit whether you may see cards,\n"

@@ -16,6 +16,7 @@
 
 static const char *key_path;
 static char secret_line[SECRET_ROOM];
+static bool refused;			/* the last secret did not open its file */
 
 void sealed_use_key(const char *path)
 {
@@ -49,6 +50,11 @@ void sealed_secret_forget(void)
 bool sealed_secret_given(void)
 {
 	return *secret_line;
+}
+
+bool sealed_secret_refused(void)
+{
+	return refused;
 }
 
 bool sealed_is(const char *path)
@@ -151,6 +157,7 @@ static bool key_parse(const char *from, const char *text, size_t size, uint8_t k
 	if (!sodium_hex2bin(key, DEALBOX_SEAL_KEY, text, size, " \r\n", &length, NULL) &&
 	    length == DEALBOX_SEAL_KEY)
 		return true;
+	refused = true;
 	complain("give the file that `dealbox seal --new-key` made", "%s: this is not a key", from);
 	return false;
 }
@@ -170,7 +177,10 @@ static bool open_with(const char *path, const struct blob *sealed, const struct 
 	struct dealbox_error error;
 	void *data;
 
-	if (dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &error)) {
+	int err = dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &error);
+
+	if (err) {
+		refused = err == -EKEYREJECTED;
 		fault_say(path, &error);
 		return false;
 	}

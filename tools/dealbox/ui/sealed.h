@@ -29,6 +29,8 @@ bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME
  */
 bool sealed_secret_first(void);
 bool sealed_secret_given(void);
+/* Return true if a file could not be opened because its secret is another one. */
+bool sealed_secret_refused(void);
 bool sealed_open_piped(struct blob *out, char name[DEALBOX_SEAL_NAME]);
 void sealed_secret_forget(void);
 
