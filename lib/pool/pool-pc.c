@@ -195,8 +195,8 @@ static int taken_row(const char *const *columns, size_t count, void *context)
 	return 0;
 }
 
-/* An array of PostgreSQL of count numbers, each so many bytes behind the one before; free it. */
-static char *numbers_print(const uint32_t *first, size_t count, size_t step)
+/* An array of PostgreSQL of one number of each of count structures of a size; free it. */
+static char *numbers_print(const void *structures, size_t count, size_t size_of_one, size_t offset)
 {
 	char *text = NULL;
 	size_t size;
@@ -207,7 +207,7 @@ static char *numbers_print(const uint32_t *first, size_t count, size_t step)
 	fputc('{', out);
 	for (size_t n = 0; n < count; n++)
 		fprintf(out, "%s%" PRIu32, n ? "," : "",
-			*(const uint32_t *)((const char *)first + n * step));
+			*(const uint32_t *)((const char *)structures + n * size_of_one + offset));
 	fputc('}', out);
 	if (!fclose(out))
 		return text;
@@ -223,7 +223,7 @@ static int take(struct pool *pool, struct lease *lease, const struct lease_time 
 	int err;
 
 	if (lease->jobs) {
-		jobs = numbers_print(lease->jobs, lease->jobs_count, sizeof(*lease->jobs));
+		jobs = numbers_print(lease->jobs, lease->jobs_count, sizeof(*lease->jobs), 0);
 		if (!jobs)
 			return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	}
@@ -254,9 +254,10 @@ static int give_back(struct pool *pool, struct lease *lease, const struct lease_
 		     const char *values[6], struct dealbox_error *error)
 {
 	const struct lease_copy *copies = lease->given;
-	char *jobs = numbers_print(&copies->job, lease->given_count, sizeof(*copies));
-	char *boards = numbers_print(&copies->board, lease->given_count, sizeof(*copies));
-	char *numbers = numbers_print(&copies->copy, lease->given_count, sizeof(*copies));
+	const size_t count = lease->given_count, size = sizeof(*copies);
+	char *jobs = numbers_print(copies, count, size, offsetof(struct lease_copy, job));
+	char *boards = numbers_print(copies, count, size, offsetof(struct lease_copy, board));
+	char *numbers = numbers_print(copies, count, size, offsetof(struct lease_copy, copy));
 	bool lost = false;
 	int err = -ENOMEM;
 
@@ -470,7 +471,8 @@ int pool_tell_machines(struct pool *pool, const char *token, const struct pool_m
 {
 	char *names = texts_print(machines, count, offsetof(struct pool_machine, name));
 	char *states = texts_print(machines, count, offsetof(struct pool_machine, state));
-	char *paces = numbers_print(&machines->pace_s, count, sizeof(*machines));
+	char *paces = numbers_print(machines, count, sizeof(*machines),
+				    offsetof(struct pool_machine, pace_s));
 	const char *values[] = { token, names, states, paces };
 	int err;
 
