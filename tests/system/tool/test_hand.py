@@ -81,8 +81,9 @@ class Person:
         self.press("\n")
 
     def take_out(self):
-        self.see(r"Take it out\. \[Enter\]")
-        self.press("\n")
+        """Behind the last board it has ended, and asks for no Enter."""
+        if self.see(r"Take it out\.( \[Enter\])?\r?\n")[1]:
+            self.press("\n")
 
     def end(self):
         while self.read():

@@ -3,12 +3,14 @@
 """Messages and questions to the operator of a machine after faults."""
 
 import os
+import pty
 import re
 import signal
 import subprocess
+import termios
 import time
 
-from tool import SET, assert_exact, deals, main, test
+from tool import DEALBOX, SET, assert_exact, deals, main, test
 
 
 # ---- a deal that is stopped -----------------------------------------------------------
@@ -177,6 +179,127 @@ def a_board_whose_number_cannot_be_read(box):
     running.see("The number of the board cannot be read")
     machine.tell("key start")
     running.finish().expect(0, "board 5: exact duplicate")
+
+
+READER = ("--manual", "--capabilities", "by-card,exit-sensors,keys,board-reader")
+
+
+def at_keys(box, machine, *args):
+    """A run whose keys are a pipe, which is written as if it were typed."""
+    running = box.begin("deal", "-m", machine.uri, *args, SET, stdin=subprocess.PIPE)
+
+    def type_in(keys):
+        running.process.stdin.write(keys)
+        running.process.stdin.flush()
+    running.type_in = type_in
+    return running
+
+
+@test
+def one_key_deals_the_board_that_is_in(box):
+    machine = box.machine(*READER)
+    running = at_keys(box, machine, "--boards", "1-2")
+    running.put_in(machine, "2")
+    line = running.see("Board 1 was expected")
+    assert line.rstrip().endswith("The label says board 2. [D: Deal board 2 now] [S: Skip board 1]"), line
+    # no answers to this
+    running.type_in("n")
+    running.type_in("x")
+    assert machine.status("deals") == "0"
+    running.type_in("d")
+    assert "board 2: exact duplicate" in running.line()
+    machine.tell("remove")
+    running.put_in(machine, "1")
+    assert "board 1: exact duplicate" in running.line()
+    running.finish().expect(0, "2 of 2 boards are exact duplicates; 0 void")
+    assert_exact(machine.account()[0], 2)
+    assert_exact(machine.account()[1], 1)
+
+
+@test
+def one_key_skips_the_board_that_is_wanted(box):
+    machine = box.machine(*READER)
+    running = at_keys(box, machine, "--boards", "1-2", "--lang", "fr")
+    running.see("Mettez|Insérez|Introduisez|étui vide 1|l'étui 1")
+    machine.tell("insert 2")
+    running.see(r"\[D: Donner l'étui 2 maintenant\] \[S: Sauter l'étui 1\]")
+    running.type_in("S\n")
+    running.finish().expect(0, "board 2: exact duplicate", "1 of 2 boards are exact duplicates; 1 are left out")
+    assert_exact(machine.account()[0], 2)
+
+
+@test
+def a_board_that_the_job_does_not_have_is_not_dealt(box):
+    machine = box.machine(*READER)
+    running = at_keys(box, machine, "--boards", "5-6")
+    running.put_in(machine)
+    running.see(r"cannot be read.*\[Enter\] \[N: It has another number\]")
+    running.type_in("n7\n")
+    line = running.process.stderr.readline()
+    assert "the job has no board 7" in line, line
+    running.type_in("n16\x7f\x7f6\n")
+    assert "board 6: exact duplicate" in running.line()
+    running.stop().expect(1, "stopped before board 5")
+    assert_exact(machine.account()[0], 6)
+
+
+@test
+def a_number_that_is_being_typed_is_for_its_board_only(box):
+    """The board is exchanged meanwhile: neither the number nor its Enter is taken for the other one."""
+    machine = box.machine(*READER)
+    running = at_keys(box, machine, "--boards", "5-6")
+    running.put_in(machine)
+    running.see("cannot be read")
+    running.type_in("n6")
+    machine.tell("remove")
+    running.put_in(machine)
+    running.see("cannot be read")
+    running.type_in("\n")
+    running.type_in("n5\x1b")
+    running.type_in("n\n")
+    # none of these deals board 5
+    running.type_in("N6\n")
+    assert "board 6: exact duplicate" in running.line()
+    running.stop().expect(1, "stopped before board 5")
+    lays = [lay["insertion"] for lay in machine.account() if lay["end"] == "done"]
+    assert lays == [2], lays
+    assert_exact(machine.account()[1], 6)
+
+
+@test
+def a_terminal_hands_over_each_key(box):
+    """A letter counts without Enter and is not echoed, and the terminal is as before at the end."""
+    machine = box.machine(*READER)
+    master, slave = pty.openpty()
+    before = termios.tcgetattr(slave)
+    process = box.start([DEALBOX, "deal", "-m", machine.uri, "--boards", "1-2", SET], stdin=slave, stdout=slave,
+                        stderr=slave)
+    seen = b""
+
+    def see(pattern):
+        nonlocal seen
+        while not re.search(pattern, seen):
+            seen += os.read(master, 4096)
+    see(b"Put in the empty board 1")
+    machine.tell("insert 2")
+    see(b"D: Deal board 2 now")
+    os.write(master, b"d")
+    see(b"board 2: exact duplicate")
+    machine.tell("remove")
+    see(b"Put in the empty board 1")
+    machine.tell("insert")
+    see(b"N: It has another number")
+    os.write(master, b"n")
+    see(rb"Which number is on the board\? ")
+    os.write(master, b"1\n")
+    see(b"2 of 2 boards are exact")
+    assert process.wait() == 0
+    # but for input that waits, and for what the driver counts
+    assert termios.tcgetattr(slave)[3] == before[3], (termios.tcgetattr(slave), before)
+    last = seen[seen.rindex(b"is dealt and recorded"):]
+    assert b"[Enter]" not in last, last
+    os.close(slave)
+    os.close(master)
 
 
 # ---- transfers that fail --------------------------------------------------------------

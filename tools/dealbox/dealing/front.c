@@ -96,6 +96,11 @@ static bool enter_answers(const struct front *f, enum dealbox_operator_state sta
 {
 	unsigned int enters = DEALBOX_WAY_START;
 
+	struct own_stand stand;
+
+	/* behind the last board, the program ends: it waits for nothing */
+	if (state == DEALBOX_OPERATOR_TAKE_OUT && (own_stand(f->reader, f->job, &stand) || !stand.board))
+		return false;
 	if (f->by_hand)
 		enters |= DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE;
 	return (f->by_hand || f->listens) && dealbox_operator_ways(state) & enters;
@@ -107,9 +112,10 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 	struct json_object *object;
 	bool calls = operator_calls(news->state);
 	char text[sizeof(f->told)];
-	char name[64];
+	char name[64], marks[256] = "";
 
 	f->state = news->state;
+	answer_keys_state(&f->keys, news);
 	if (news->state != DEALBOX_OPERATOR_ABSENT) {
 		/* every Enter has an answer, also where the same is to be done */
 		if (f->by_hand && !f->json && f->board != !!news->insertion) {
@@ -126,9 +132,11 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 		return;
 	hand_show_leave(&f->show);
 	if (!f->json) {
-		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s",
+		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s",
 		       front_name(f, news->facts.board, news->facts.copy, name), text,
-		       enter_answers(f, news->state) ? ENTER_MARK : "");
+		       enter_answers(f, news->state) ? ENTER_MARK : "",
+		       f->listens && !f->capture ?
+		       answer_keys_marks(&f->keys, f->language, marks, sizeof(marks)) : marks);
 		if (calls && !f->by_hand)
 			bell();
 		return;
@@ -273,6 +281,7 @@ static enum front_end loop(struct front *f, int signals)
 {
 	enum front_end end;
 	char keys[64];
+	ssize_t size;
 
 	for (;;) {
 		struct pollfd wait[] = {
@@ -289,9 +298,12 @@ static enum front_end loop(struct front *f, int signals)
 			return stop(f, signals);
 		if (!wait[2].revents)
 			continue;
-		f->listens = read(STDIN_FILENO, keys, sizeof(keys)) > 0;
-		if (f->listens)
+		size = read(STDIN_FILENO, keys, sizeof(keys));
+		f->listens = size > 0;
+		if (f->listens && f->capture)
 			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_START, 0, 0);
+		else if (f->listens)
+			answer_keys_typed(&f->keys, f->language, f->dealing, keys, (size_t)size);
 	}
 }
 
@@ -322,7 +334,10 @@ enum front_end front_run(struct front *f)
 	count(f);
 	/* by hand, all keys are the machine's */
 	f->listens = !f->by_hand;
+	if (f->listens && !f->capture)
+		answer_keys_open(&f->keys);
 	end = loop(f, signals);
+	answer_keys_close(&f->keys);
 	hand_show_close(&f->show);
 	progress(NULL);
 	/* nobody can ask it now */

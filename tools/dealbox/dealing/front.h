@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Deals a job of a ledger on one machine, without the service. The library's engine deals; the front
- * tells the operator what to do. Enter is the start key. Ctrl-C pauses the deal and exits, or
- * cancels the job.
+ * tells the operator what to do. Enter is the start key; answer-keys.h has the others. Ctrl-C pauses
+ * the deal and exits, or cancels the job.
  */
 #ifndef FRONT_H
 #define FRONT_H
@@ -11,6 +11,7 @@
 
 #include <dealbox/dealing.h>
 
+#include "answer-keys.h"
 #include "hand-show.h"
 #include "ui/tool.h"
 
@@ -52,7 +53,8 @@ struct front {
 	char address[320];		/* uri with the language of the keys */
 	enum dealbox_operator_state state;
 	bool board;			/* in the machine, or in it when the machine went away */
-	bool listens;			/* to Enter */
+	bool listens;			/* to Enter, and to keys */
+	struct answer_keys keys;
 	uint64_t done, all;		/* copies of the job; all: 0 = without limit */
 	char told[2048];
 };
