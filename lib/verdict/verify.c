@@ -375,26 +375,34 @@ static void take(struct view *view, const struct dealbox_event *event)
 
 /* -- judgement -------------------------------------------------------------- */
 
+static struct dealbox_difference of_card(const struct view *view, unsigned int position)
+{
+	const struct card *card = &view->cards[position];
+	struct dealbox_difference at = NOTHING(WRONG_POCKET);
+
+	at.position = (uint8_t)position;
+	at.card = card->guessed ? DEALBOX_NONE : card->card;
+	at.pocket = card->pocket;
+	at.expected = planned(view, at.position, at.card);
+	return at;
+}
+
 /* Judge each card by itself. */
 static void judge_cards(struct view *view)
 {
 	enum stage wanted = view->landed_any ? STAGE_LANDED : STAGE_ROUTED;
 	bool reads = view->plan->mode != DEALBOX_PLAN_BY_POSITION;
-	unsigned int first[DEALBOX_MAX_ENTRIES];	/* position + 1 */
+	unsigned int first[DEALBOX_MAX_ENTRIES] = { 0 };	/* position + 1 */
+	bool wrong[POSITIONS] = { false };
 
-	memset(first, 0, sizeof(first));
 	view->verdict->identified = view->next > 0;
 	for (unsigned int i = 0; i < view->next; i++) {
 		const struct card *card = &view->cards[i];
-		struct dealbox_difference at = NOTHING(NOT_ROUTED);
-		uint8_t read = card->guessed ? DEALBOX_NONE : card->card;
-		uint8_t pocket = planned(view, (uint8_t)i, read);
+		struct dealbox_difference at = of_card(view, i);
+		uint8_t read = at.card;
 
-		at.position = (uint8_t)i;
-		at.card = read;
-		at.pocket = card->pocket;
-		at.expected = pocket;
 		if (card->stage < STAGE_ROUTED) {
+			at.kind = DEALBOX_DIFFERENCE_NOT_ROUTED;
 			differ(view, at);
 			continue;
 		}
@@ -420,14 +428,18 @@ static void judge_cards(struct view *view)
 		} else {
 			first[read] = i + 1;
 		}
-		if (pocket == DEALBOX_NONE) {
+		wrong[i] = card->pocket != at.expected;
+		if (at.expected == DEALBOX_NONE) {
 			at.kind = DEALBOX_DIFFERENCE_CARD_FOREIGN;
 			differ(view, at);
-		} else if (card->pocket != pocket) {
-			at.kind = DEALBOX_DIFFERENCE_WRONG_POCKET;
-			differ(view, at);
+			wrong[i] = false;
 		}
 	}
+
+	/* Apart from what was seen of other cards: their order would tell which cards these are. */
+	for (unsigned int i = 0; i < view->next; i++)
+		if (wrong[i])
+			differ(view, of_card(view, i));
 
 	if (view->plan->mode != DEALBOX_PLAN_BY_CARD)
 		return;
@@ -580,28 +592,38 @@ const struct dealbox_difference *dealbox_verdict_get(const struct dealbox_verdic
 
 /* -- text ------------------------------------------------------------------- */
 
+/*
+ * Sentences, and those without reveal where a card's name is not all that must be left out: the
+ * deck may be sorted, and missing cards are told in order. So a hidden sentence has no pocket
+ * beside a position, and nothing at all of a card that is found by comparing it with the plan.
+ */
 static const struct {
-	const char *name, *pattern;
+	const char *name, *pattern, *hidden;
 } kinds[DEALBOX_DIFFERENCES] = {
 	[DEALBOX_DIFFERENCE_CARD_MISSING] = { "card-missing",
-		"{card} is missing; it belongs in {expected}" },
+		"{card} is missing; it belongs in {expected}", "a card is missing" },
 	[DEALBOX_DIFFERENCE_CARD_REPEATED] = { "card-repeated",
 		"{card} was dealt twice, as the {position} and as the {other}: one of the two "
-		"was misread, or the deck has it twice" },
+		"was misread, or the deck has it twice", NULL },
 	[DEALBOX_DIFFERENCE_CARD_FOREIGN] = { "card-foreign",
-		"{card}, the {position} dealt, is not in the plan and lies in {pocket}" },
+		"{card}, the {position} dealt, is not in the plan and lies in {pocket}",
+		"a card, the {position} dealt, is not in the plan" },
 	[DEALBOX_DIFFERENCE_CARD_UNREAD] = { "card-unread",
-		"the {position} card was not read, or not well enough, and lies in {pocket}" },
+		"the {position} card was not read, or not well enough, and lies in {pocket}",
+		"the {position} card was not read, or not well enough" },
 	[DEALBOX_DIFFERENCE_CARD_CHANGED] = { "card-changed",
-		"the {position} card is not the same all along its way" },
+		"the {position} card is not the same all along its way", NULL },
 	[DEALBOX_DIFFERENCE_WRONG_POCKET] = { "wrong-pocket",
-		"{card}, the {position} dealt, lies in {pocket} and belongs in {expected}" },
+		"{card}, the {position} dealt, lies in {pocket} and belongs in {expected}",
+		"a card lies in the wrong pocket" },
 	[DEALBOX_DIFFERENCE_NOT_LANDED] = { "not-landed",
-		"{card}, the {position} dealt, was never seen to fall into {pocket}" },
+		"{card}, the {position} dealt, was never seen to fall into {pocket}",
+		"a card, the {position} dealt, was never seen to fall into its pocket" },
 	[DEALBOX_DIFFERENCE_NOT_ROUTED] = { "not-routed",
-		"{card}, the {position} read, was not let into a pocket" },
+		"{card}, the {position} read, was not let into a pocket", NULL },
 	[DEALBOX_DIFFERENCE_FACE_UP] = { "face-up",
-		"{card}, the {position} dealt, lies face up in {pocket}" },
+		"{card}, the {position} dealt, lies face up in {pocket}",
+		"a card, the {position} dealt, lies face up" },
 	[DEALBOX_DIFFERENCE_COUNT] = { "count",
 		"{pocket} has {count} cards, not {count_expected}" },
 	[DEALBOX_DIFFERENCE_ORDER] = { "order",
@@ -694,10 +716,13 @@ size_t dealbox_difference_message(const struct dealbox_difference *difference,
 {
 	struct facts facts = { difference, reveal };
 	struct sentence sentence;
+	const char *hidden;
 
 	sentence_begin(&sentence, text, size);
-	if (difference->kind < DEALBOX_DIFFERENCES)
-		sentence_fill(&sentence, kinds[difference->kind].pattern, put, &facts);
+	if (difference->kind < DEALBOX_DIFFERENCES) {
+		hidden = reveal ? NULL : kinds[difference->kind].hidden;
+		sentence_fill(&sentence, hidden ? hidden : kinds[difference->kind].pattern, put, &facts);
+	}
 	return sentence.length;
 }
 
