@@ -331,6 +331,16 @@ def test_a_trace_without_a_deal_is_not_exact():
     raises(TypeError, dealbox.verify, dealbox.Plan.capture(0), dealbox.Trace(1))
 
 
+def test_differences_do_not_tell_the_deal():
+    said = set()
+    for _ in range(5):
+        verdict = dealbox.verify(dealbox.Plan.by_card(dealbox.Random().deal()), dealbox.Trace(1), capabilities=0)
+        missing = [d for d in verdict.differences if d.name == 'card-missing']
+        assert len(missing) == 52 and 'pocket' in missing[0].reveal()
+        said.add('%s %r' % (verdict, verdict.differences) + ''.join(map(str, verdict.differences)))
+    assert len(said) == 1 and 'pocket' not in said.pop()
+
+
 def test_square_deal():
     tournament = square.Square()
     assert raises(dealbox.Error, tournament.publish, dealbox.Random()).next is not None

@@ -49,6 +49,61 @@ def what_is_said_does_not_depend_on_the_deals(box):
 
 
 @test
+def differences_do_not_tell_the_deal(box):
+    """A trace that is cut off, or a machine that errs with every card, is no list of the deal."""
+    machine = box.machine()
+    box.deal("-m", machine.uri, "--boards", "1", "--record", "trace", SET).expect(0)
+    with open("trace", encoding="utf-8") as file:
+        lines = [json.loads(line) for line in file]
+    reads = [line["card"] for line in lines if line.get("name") == "card read"]
+    assert sorted(reads) == list(range(52)), reads
+
+    def write(name, change):
+        box.write(name, "".join(json.dumps(change(dict(line))) + "\n" for line in lines))
+
+    def other_pocket(line):
+        return {**line, "pocket": (line["pocket"] + 1) % 4} if "pocket" in line else line
+
+    def one_pocket(line):
+        line = {**line, "position": line["card"]} if "card" in line else line
+        return {**line, "pocket": 2} if "pocket" in line else line
+
+    def same_card(line):
+        return {**line, "card": 3} if "card" in line else line
+
+    box.write("cut", "".join(json.dumps(line) + "\n" for line in lines[:4]))
+    write("other", other_pocket)
+    write("same", same_card)
+    # the deck was sorted: the number of a card in the deck names it
+    events = sorted((one_pocket(line) for line in lines if "card" in line), key=lambda line: line["card"])
+    first = next(n for n, line in enumerate(lines) if "card" in line)
+    rest = [line for line in lines if "card" not in line]
+    numbers = [(line["seqno"], line["machine_seq"]) for line in lines if "seqno" in line]
+    sorted_deck = rest[:first] + events + rest[first:]
+    for line, (seqno, machine_seq) in zip((line for line in sorted_deck if "seqno" in line), numbers):
+        line.update(seqno=seqno, machine_seq=machine_seq)
+    box.write("sorted", "".join(json.dumps(line) + "\n" for line in sorted_deck))
+    for name, wanted in (("cut", "    52 cards are missing"), ("other", "    52 cards lie in the wrong pocket"),
+                         ("same", "    51 cards are missing"), ("sorted", "    39 cards lie in the wrong pocket")):
+        plain = box.dealbox("verify", SET, name).expect(1)
+        assert wanted in plain.out.splitlines(), (name, plain.out)
+        verdict, = box.dealbox("verify", "--json", SET, name).expect(1).json()
+        texts = [difference["text"] for difference in verdict["differences"]]
+        assert ["    " + text for text in texts] == plain.out.splitlines()[1:], plain.out
+        for text in texts:
+            # numbers of cards in pockets are no secret
+            assert "pocket" not in text or re.search(r"pocket \d has|in the wrong pocket$", text), text
+        # a line for each card would tell the deal by its order, or by which cards have none
+        assert [d["count"] for d in verdict["differences"] if d["text"] == wanted.strip()] == [int(wanted.split()[0])]
+        for kind in ("card-missing", "wrong-pocket"):
+            assert sum(difference["kind"] == kind for difference in verdict["differences"]) <= 1, verdict
+            assert not any("position" in d or "card" in d for d in verdict["differences"] if d["kind"] == kind), verdict
+        # only who asks sees them
+        revealed, = box.dealbox("verify", "--reveal", "--json", SET, name).expect(1).json()
+        assert sum("card" in difference for difference in revealed["differences"]) >= 39, revealed
+
+
+@test
 def nothing_in_arguments_and_names_of_the_process(box):
     machine = box.machine("--manual", speed="1")
     running = box.begin("deal", "-m", machine.uri, SET)

@@ -24,26 +24,19 @@ static void verdict_json(const struct judge *judge, const struct dealbox_verdict
 			 const char *text)
 {
 	struct json_object *object = json_object_new_object();
-	struct json_object *list = json_object_new_array();
-	const struct dealbox_difference *difference;
-	size_t n;
 
 	json_add_number(object, "board", judge->head.board);
 	json_add_number(object, "copy", judge->head.copy);
 	json_add_number(object, "insertion", judge->head.insertion);
 	json_add_text(object, "verdict", dealbox_verdict_exact(verdict) ? "exact" : "void");
 	json_add_text(object, "text", text);
-	for (n = 0; (difference = dealbox_verdict_get(verdict, n)); n++)
-		json_object_array_add(list, difference_to_json(difference, judge->reveal));
-	json_object_object_add(object, "differences", list);
+	json_object_object_add(object, "differences", differences_to_json(verdict, judge->reveal));
 	json_say(object);
 }
 
 static void verdict_say(const struct judge *judge, const struct dealbox_verdict *verdict)
 {
-	const struct dealbox_difference *difference;
 	char text[256];
-	size_t n;
 
 	dealbox_verdict_message(verdict, text, sizeof(text));
 	if (judge->json) {
@@ -52,10 +45,7 @@ static void verdict_say(const struct judge *judge, const struct dealbox_verdict 
 	}
 	say("board %u, copy %u, insertion %u: %s", judge->head.board, judge->head.copy,
 	    judge->head.insertion, text);
-	for (n = 0; (difference = dealbox_verdict_get(verdict, n)); n++) {
-		dealbox_difference_message(difference, judge->reveal, text, sizeof(text));
-		say("    %s", text);
-	}
+	differences_say(verdict, judge->reveal);
 }
 
 /* 0 or -errno */

@@ -36,31 +36,23 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 		      const char *reason, const struct dealbox_verdict *verdict)
 {
 	bool reveal = ((const struct own_deal *)f->context)->options->reveal;
-	const struct dealbox_difference *difference;
-	struct json_object *object, *list;
-	char text[256], name[64];
-	size_t n;
+	struct json_object *object;
+	char name[64];
 
 	if (f->json) {
 		object = json_object_new_object();
-		list = json_object_new_array();
 		json_add_text(object, "event", "board");
 		json_add_number(object, "board", board);
 		json_add_number(object, "copy", copy);
 		json_add_number(object, "insertion", insertion);
 		json_add_text(object, "verdict", exact ? "exact" : "void");
 		json_add_text(object, "text", reason);
-		for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++)
-			json_object_array_add(list, difference_to_json(difference, reveal));
-		json_object_object_add(object, "differences", list);
+		json_object_object_add(object, "differences", differences_to_json(verdict, reveal));
 		json_say(object);
 		return;
 	}
 	say_in(exact ? TONE_GOOD : TONE_BAD, "%s%s", front_name(f, board, copy, name), reason);
-	for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++) {
-		dealbox_difference_message(difference, reveal, text, sizeof(text));
-		say("    %s", text);
-	}
+	differences_say(verdict, reveal);
 }
 
 /* Report an insertion that the last run had begun and not ended. */

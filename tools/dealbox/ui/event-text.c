@@ -192,17 +192,88 @@ void event_to_text(const struct dealbox_event *event, bool reveal, char *text, s
 		append(text, size, " (the machine lost events before it)");
 }
 
-struct json_object *difference_to_json(const struct dealbox_difference *difference, bool reveal)
+/* Kinds of which only the number is told without reveal */
+static const struct {
+	unsigned int kind;
+	const char *many;
+} counted[] = {
+	{ DEALBOX_DIFFERENCE_CARD_MISSING, "%u cards are missing" },
+	{ DEALBOX_DIFFERENCE_WRONG_POCKET, "%u cards lie in the wrong pocket" },
+};
+#define COUNTED	(sizeof(counted) / sizeof(*counted))
+
+/* Calls tell() for each line. count is 0, or the number of differences that the line stands for. */
+static void differences_tell(const struct dealbox_verdict *verdict, bool reveal,
+			     void (*tell)(const struct dealbox_difference *difference,
+					  unsigned int count, const char *text, void *context),
+			     void *context)
+{
+	const struct dealbox_difference *difference, *of[COUNTED] = { NULL };
+	unsigned int count[COUNTED] = { 0 };
+	char text[256];
+	size_t n, k;
+
+	for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++) {
+		for (k = 0; k < COUNTED && (reveal || difference->kind != counted[k].kind); )
+			k++;
+		if (k < COUNTED) {
+			of[k] = difference;
+			count[k]++;
+			continue;
+		}
+		dealbox_difference_message(difference, reveal, text, sizeof(text));
+		tell(difference, 0, text, context);
+	}
+	for (k = 0; k < COUNTED; k++) {
+		if (count[k] == 1)
+			dealbox_difference_message(of[k], false, text, sizeof(text));
+		else
+			snprintf(text, sizeof(text), counted[k].many, count[k]);
+		if (count[k])
+			tell(of[k], count[k], text, context);
+	}
+}
+
+struct json_list {
+	struct json_object *list;
+	bool reveal;
+};
+
+static void tell_json(const struct dealbox_difference *difference, unsigned int count, const char *text,
+		      void *context)
 {
 	struct json_object *object = json_object_new_object();
-	char text[256];
+	struct json_list *to = context;
 
 	json_add_text(object, "kind", dealbox_difference_name(difference->kind));
-	if (difference->position != DEALBOX_NONE)
+	if (count)
+		json_add_number(object, "count", count);
+	else if (difference->position != DEALBOX_NONE)
 		json_add_number(object, "position", difference->position);
-	if (reveal && difference->card != DEALBOX_NONE)
+	if (to->reveal && difference->card != DEALBOX_NONE)
 		json_add_number(object, "card", difference->card);
-	dealbox_difference_message(difference, reveal, text, sizeof(text));
 	json_add_text(object, "text", text);
-	return object;
+	json_object_array_add(to->list, object);
+}
+
+struct json_object *differences_to_json(const struct dealbox_verdict *verdict, bool reveal)
+{
+	struct json_list to = { json_object_new_array(), reveal };
+
+	differences_tell(verdict, reveal, tell_json, &to);
+	return to.list;
+}
+
+static void tell_line(const struct dealbox_difference *difference, unsigned int count, const char *text,
+		      void *context)
+{
+	(void)difference;
+	(void)count;
+	(void)context;
+	say("    %s", text);
+}
+
+void differences_say(const struct dealbox_verdict *verdict, bool reveal)
+{
+	differences_tell(verdict, reveal, tell_line, NULL);
 }

@@ -20,8 +20,13 @@ struct json_object *event_to_json(const struct dealbox_event *event, bool reveal
 /* Parse an event that was written with reveal. Returns false if it is not valid. */
 bool event_from_json(struct json_object *object, struct dealbox_event *out);
 
-/* Convert a difference of a verdict to a new JSON object, with its card only if reveal. */
-struct json_object *difference_to_json(const struct dealbox_difference *difference, bool reveal);
+/*
+ * Convert the differences of a verdict to a new JSON array, or print them, a line each. Without
+ * reveal, omits cards and pockets, and tells of missing and misplaced cards only how many they are.
+ * The array is empty if verdict is NULL.
+ */
+struct json_object *differences_to_json(const struct dealbox_verdict *verdict, bool reveal);
+void differences_say(const struct dealbox_verdict *verdict, bool reveal);
 
 /* Write an event as a line for people, without line end. Shows cards only if reveal. */
 void event_to_text(const struct dealbox_event *event, bool reveal, char *text, size_t size);
