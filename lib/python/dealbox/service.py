@@ -92,6 +92,7 @@ class Service:
                                     negotiate_unix_fd=True)
         self._signals: 'weakref.WeakSet[Signals]' = weakref.WeakSet()
         self._ended: 'Optional[asyncio.Future[None]]' = None
+        self._owner: Optional[str] = None   # the connection of the service; '' if there is none
 
     async def __aenter__(self) -> 'Service':
         await self._bus.connect()
@@ -101,6 +102,13 @@ class Service:
                              (NAME, "interface='%s',path_namespace='%s'" % (PROPERTIES, ROOT)),
                              (BUS, "member='NameOwnerChanged',arg0='%s'" % NAME)):
             await self._bus_call('AddMatch', 's', "type='signal',sender='%s',%s" % (sender, rule))
+        try:
+            owner = str((await self._bus_call('GetNameOwner', 's', NAME))[0])
+        except ServiceError:
+            owner = ''
+        # what _heard() knows is newer
+        if self._owner is None:
+            self._owner = owner
         return self
 
     async def _watch(self) -> None:
@@ -152,15 +160,20 @@ class Service:
         if message.message_type != MessageType.SIGNAL:
             return
         told: Any = None
-        if message.interface == NAME + '.Job' and message.member == 'Judged':
+        if message.sender == BUS:
+            if message.member == 'NameOwnerChanged' and message.body[0] == NAME:
+                self._owner = message.body[2]
+                told = None if self._owner else Gone()
+        elif message.sender != self._owner:
+            # signals to this connection alone come without a match, from anyone
+            return
+        elif message.interface == NAME + '.Job' and message.member == 'Judged':
             told = Judged(message.path, *message.body)
         elif message.interface == NAME + '.Job' and message.member == 'Finished':
             told = Finished(message.path)
         elif message.interface == PROPERTIES and message.member == 'PropertiesChanged' \
                 and message.path.startswith(ROOT):
             told = Changed(message.path, message.body[0], _plain(message.body[1]))
-        elif message.member == 'NameOwnerChanged' and message.sender == BUS and message.body[::2] == [NAME, '']:
-            told = Gone()
         if told is not None:
             self._tell(told)
 

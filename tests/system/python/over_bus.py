@@ -6,8 +6,12 @@ import re
 import subprocess
 import sys
 
+from dbus_next.constants import MessageType
+from dbus_next.message import Message
+from dbus_next.signature import Variant
+
 import dealbox
-from dealbox.service import Changed, Finished, Gone, Judged, Service, ServiceError
+from dealbox.service import NAME, Changed, Finished, Gone, Judged, Service, ServiceError
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../daemon'))
 # pylint: disable=wrong-import-position
@@ -103,6 +107,33 @@ def test_signals_end_with_the_connection(w):
             raise AssertionError('a signal')
 
     asyncio.run(lost())
+
+
+def test_only_the_service_is_believed(w):
+    """Signals to one connection need no match, and anyone may send them."""
+    async def forged():
+        async with Service() as service:
+            signals = service.signals()
+            other = Service()
+            async with other:
+                machine, _ = next(iter((await service.machines()).items()))
+                for path, interface, member, signature, body in (
+                        ('/io/dealbox1/job/1', NAME + '.Job', 'Judged', 'uusubs', [1, 1, 'x', 1, True, 'exact duplicate']),
+                        ('/io/dealbox1/job/1', NAME + '.Job', 'Finished', '', []),
+                        (machine, 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as',
+                         [NAME + '.Machine', {'Instruction': Variant('s', 'Take it out.')}, []]),
+                        ('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'NameOwnerChanged', 'sss', [NAME, ':1.1', ''])):
+                    await other._bus.send(Message(service._bus.unique_name, path, interface, member, MessageType.SIGNAL,
+                                                  signature=signature, body=body))
+                await other._bus_call('GetId', '')
+            # what the service tells comes behind them
+            await service.call(machine, 'Locate', 'u', 1)
+            await service.stop()
+            told = await asyncio.wait_for(signals.__anext__(), PATIENCE)
+            assert isinstance(told, Changed) and 'Take it out.' not in told.properties.values(), told
+            await service.call(machine, 'Start')       # releases the stop
+
+    asyncio.run(forged())
 
 
 def test_a_service_that_goes_is_noticed(w):
