@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import dbus
+import dbus.lowlevel
 
 from raw import PATIENCE
 from harness import World, ends, swap_deals, tests_in, tests_of, until, wait
@@ -269,6 +270,33 @@ def test_service_that_ends_is_status_3_and_it_goes_on_later(w):
     path = newest(w)
     w.deal(path)
     assert w.job(path)['Recorded'] == 1
+    w.check()
+
+
+def test_only_the_service_is_believed(w):
+    """Signals to one connection need no match, and anyone may send them."""
+    w.tell('FIRST', 'operator off')
+    w.take_out('FIRST')
+    deal = w.begin('deal', '--boards', '16', set_file)
+    until(deal, 'board 16: Put in', True)
+    bus = dbus.Interface(w.bus.get_object('org.freedesktop.DBus', '/org/freedesktop/DBus'), 'org.freedesktop.DBus')
+    to, = (name for name in bus.ListNames() if name.startswith(':') and
+           bus.GetConnectionUnixProcessID(name) == deal.pid)
+    for path, interface, member, signature, body in (
+            (newest(w), 'io.dealbox1.Job', 'Judged', 'uusubs', (16, 1, 'FORGED', 1, True, 'forged')),
+            (FIRST, 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as',
+             ('io.dealbox1.Machine', {'Id': 'FORGED', 'State': 'take-out'}, [])),
+            (newest(w), 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as',
+             ('io.dealbox1.Job', {'State': 'cancelled'}, [])),
+            ('/org/freedesktop/DBus', 'org.freedesktop.DBus', 'NameOwnerChanged', 'sss', ('io.dealbox1', ':1.1', ''))):
+        message = dbus.lowlevel.SignalMessage(path, interface, member)
+        message.set_destination(to)
+        message.append(signature=signature, *body)
+        w.bus.send_message(message)
+    w.bus.flush()
+    w.tell('FIRST', 'operator on')
+    out = ends(deal, 0)
+    assert 'board 16: exact' in out and 'orged' not in out, out
     w.check()
 
 

@@ -225,7 +225,9 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 	const char *name, *before, *after;
 
 	(void)unused;
-	if (sd_bus_message_read(m, "sss", &name, &before, &after) < 0 || strcmp(name, "io.dealbox1"))
+	/* As for the service: sd-bus lets anybody pass for the owner of a name, the bus too. */
+	if (strcmp(sd_bus_message_get_sender(m), "org.freedesktop.DBus") ||
+	    sd_bus_message_read(m, "sss", &name, &before, &after) < 0 || strcmp(name, "io.dealbox1"))
 		return 0;
 	progress(NULL);
 	complain("`journalctl -u dealboxd` shows why; the job continues when the service runs again",
@@ -342,6 +344,33 @@ static int on_change(sd_event_source *source, void *context)
 	return sd_event_exit(f->event, STATUS_NO);
 }
 
+/*
+ * Match the signals of the service by the name of its connection. For a name such as io.dealbox1,
+ * sd-bus relies on the bus, and the bus delivers to a connection what anyone sends to it alone.
+ */
+static int service_match(struct job_watch *f)
+{
+	sd_bus_creds *creds = NULL;
+	const char *owner;
+	int err = sd_bus_get_name_creds(f->bus, "io.dealbox1", SD_BUS_CREDS_UNIQUE_NAME, &creds);
+
+	if (err >= 0)
+		err = sd_bus_creds_get_unique_name(creds, &owner);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, owner, NULL, "io.dealbox1.Job", "Judged",
+					  on_judged, f);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, owner, NULL,
+					  "org.freedesktop.DBus.Properties", "PropertiesChanged",
+					  on_properties, f);
+	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, owner, NULL,
+					  "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
+					  on_added, f);
+	sd_bus_creds_unref(creds);
+	return err;
+}
+
 static int watch(struct job_watch *f)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
@@ -363,20 +392,12 @@ static int watch(struct job_watch *f)
 	/* The caller may use the bus after the end of the job. */
 	if (err >= 0)
 		err = sd_bus_set_close_on_exit(f->bus, 0);
-	if (err >= 0)
-		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL, "io.dealbox1.Job", "Judged",
-					  on_judged, f);
-	if (err >= 0)
-		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL,
-					  "org.freedesktop.DBus.Properties", "PropertiesChanged",
-					  on_properties, f);
-	if (err >= 0)
-		err = sd_bus_match_signal(f->bus, NULL, "io.dealbox1", NULL,
-					  "org.freedesktop.DBus.ObjectManager", "InterfacesAdded",
-					  on_added, f);
+	/* first, so that another owner of the name ends this */
 	if (err >= 0)
 		err = sd_bus_match_signal(f->bus, NULL, "org.freedesktop.DBus", NULL,
 					  "org.freedesktop.DBus", "NameOwnerChanged", on_owner, f);
+	if (err >= 0)
+		err = service_match(f);
 	/* This fails for a file, which cannot be watched and has no Enter. */
 	if (err >= 0)
 		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f) >= 0;
