@@ -44,11 +44,11 @@ if [ "$1" = install ]; then
 	fi
 fi
 
-# An older program cannot read a ledger that a newer one has written.
+# An older program cannot read a ledger, or the record of a machine, that a newer one has written.
 if [ "$1" = upgrade ] && dpkg --compare-versions "$2" gt "$3"; then
 	cat >&2 <<-END
-	$DPKG_MAINTSCRIPT_PACKAGE $2 is installed, and $3 may not be able to read the ledger that it has
-	written. Nothing was changed. Keep $2, or remove the packages first: the ledger stays.
+	$DPKG_MAINTSCRIPT_PACKAGE $2 is installed, and $3 may not be able to read the records that it has
+	written. Nothing was changed. Keep $2, or remove the packages first: the records stay.
 	END
 	exit 1
 fi
