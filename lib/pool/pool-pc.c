@@ -54,28 +54,61 @@ int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL
 	return err;
 }
 
-static int sealed_key_row(const char *const *columns, size_t count, void *context)
+/* What the server has for a PC. */
+struct admission {
+	bool left, lost, admitted;
+	uint8_t sealed_key[POOL_SEALED_KEY];
+};
+
+static int admission_row(const char *const *columns, size_t count, void *context)
 {
-	(void)count;
-	if (!columns[0])
-		return 0;
-	return pool_hex(columns[0], context, POOL_SEALED_KEY) ? 1 : -EBADMSG;
+	struct admission *admission = context;
+
+	if (!pool_full(columns, count - 1))
+		return -EBADMSG;
+	admission->left = !strcmp(columns[0], "left");
+	admission->lost = !strcmp(columns[0], "lost");
+	admission->admitted = columns[1];
+	if (columns[1] && !pool_hex(columns[1], admission->sealed_key, POOL_SEALED_KEY))
+		return -EBADMSG;
+	return 1;
+}
+
+/* By the public key: the user of a PC that has left may be another PC by now. */
+static int get_admission(struct pool *pool, const uint8_t public_key[POOL_KEY],
+			 struct admission *admission, struct dealbox_error *error)
+{
+	char *key = pool_bytea(public_key, POOL_KEY);
+	const char *values[] = { key };
+	int err = -ENOMEM;
+
+	if (key)
+		err = pool_run(pool, error, admission_row, admission,
+			       "SELECT state, encode(sealed_key, 'hex') FROM dealbox.admission_of($1)",
+			       1, values);
+	else
+		error_fill(error, 0, NULL, "out of memory");
+	free(key);
+	if (!err)
+		return error_set(error, -EPERM, 0, "join with `dealbox event join`",
+				 "this PC has not joined the event as this user");
+	return err == 1 ? 0 : err;
 }
 
 int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], const char *print, uint8_t key[POOL_KEY],
 		 struct dealbox_error *error)
 {
-	uint8_t sealed[POOL_SEALED_KEY], check[POOL_KEY];
+	struct admission admission;
+	uint8_t check[POOL_KEY];
 	char own[POOL_PRINT];
-	int err = pool_run(pool, error, sealed_key_row, sealed,
-			   "SELECT encode(sealed_key, 'hex') FROM dealbox.pc", 0, NULL);
+	int err = get_admission(pool, public_key, &admission, error);
 
-	if (!err)
+	if (!err && !admission.admitted)
 		return error_set(error, -ENOKEY, 0, "let the director run `dealbox event admit`",
 				 "the director has not admitted this PC yet");
-	if (err == 1)
-		err = pool_open_key(public_key, secret_key, sealed, key);
+	if (!err)
+		err = pool_open_key(public_key, secret_key, admission.sealed_key, key);
 	if (!err) {
 		pool_key_check(key, check);
 		pool_print(check, own);
@@ -112,19 +145,12 @@ static int sealed_set_row(const char *const *columns, size_t count, void *contex
 	return pool_hex(columns[1], sealed->bytes, sealed->size) ? 1 : -EBADMSG;
 }
 
-static int lost_row(const char *const *columns, size_t count, void *context)
-{
-	(void)columns;
-	(void)count;
-	(void)context;
-	return -ENOENT;
-}
-
 int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,
 		 char session[POOL_SESSION], struct dealbox_error *error)
 {
 	struct sealed_set sealed = { 0 };
+	struct admission admission;
 	const char *values[1];
 	char number[12];
 	int err;
@@ -132,12 +158,15 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 	snprintf(number, sizeof(number), "%" PRIu32, job);
 	values[0] = number;
 	*set = NULL;
-	err = pool_run(pool, error, lost_row, NULL,
-		       "SELECT id FROM dealbox.pc WHERE state = 'lost'", 0, NULL);
-	if (err == -ENOENT)
-		return error_set(error, err, 0,
+	err = get_admission(pool, public_key, &admission, error);
+	if (!err && admission.lost)
+		return error_set(error, -ENOENT, 0,
 				 "let it report and leave; it may join under another name",
 				 "this PC was declared lost, and gets no set");
+	if (!err && admission.left)
+		return error_set(error, -EPERM, 0,
+				 "it may report with `dealbox event send`, and join under another name",
+				 "this PC has left the event, and gets no set");
 	if (err)
 		return err;
 	err = pool_run(pool, error, sealed_set_row, &sealed,

@@ -187,9 +187,9 @@ int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL
 	      const char *token, struct dealbox_error *error);
 
 /*
- * Gets the key of the event. print is the fingerprint of the event that a person has given to this
- * PC. -ENOKEY: the director has not admitted it yet; -EBADMSG: the key is of another event, or for
- * another PC.
+ * Gets the key of the event, also for a PC that has left. print is the fingerprint of the event that
+ * a person has given to this PC. -ENOKEY: the director has not admitted it yet; -EBADMSG: the key is
+ * of another event, or for another PC; -EPERM: no PC of this key has joined as this user.
  */
 int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], const char *print, uint8_t key[POOL_KEY],
@@ -197,7 +197,7 @@ int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 
 /*
  * Gets the set of a job, free it, and its session. -ENOENT: this PC has none of it, or is lost;
- * -EBADMSG: see pool_open_set().
+ * -EPERM: it has left; -EBADMSG: see pool_open_set().
  */
 int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], uint32_t job, struct dealbox_set **set,

@@ -169,6 +169,13 @@ CREATE FUNCTION has_set(of_job integer) RETURNS boolean LANGUAGE sql STABLE SECU
 SET search_path = dealbox, pg_temp AS
 'SELECT EXISTS (SELECT FROM sealed_set s WHERE s.job = of_job AND s.pc = me())';
 
+-- What became of the PC with that public key, and the key of the event as it was sealed for it. Also of
+-- a PC that has left: it needs the key to report what it dealt, and its user may be another PC now.
+CREATE FUNCTION admission_of(my_key bytea) RETURNS TABLE (state text, sealed_key bytea)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = dealbox, pg_temp AS
+'SELECT p.state, p.sealed_key FROM pc p WHERE p.login = session_user AND p.public_key = my_key
+	ORDER BY p.id DESC LIMIT 1';
+
 -- Finds the PC that asks, and locks its row: requests of one PC run one after the other.
 CREATE FUNCTION enter(my_token uuid) RETURNS pc LANGUAGE plpgsql
 SET search_path = dealbox, pg_temp AS $$
@@ -207,6 +214,15 @@ BEGIN
 		UPDATE pc SET asked = my_ask, nonce = my_nonce WHERE id = mine.id;
 	END IF;
 	RETURN mine;
+END $$;
+
+-- The jobs whose set the PC with that token was given. Also of a PC that has left, which still reports.
+CREATE FUNCTION jobs_of(my_token uuid) RETURNS SETOF job LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+BEGIN
+	RETURN QUERY SELECT j.* FROM job j JOIN sealed_set s ON s.job = j.id WHERE s.pc = mine.id;
 END $$;
 
 -- ---- for PCs ------------------------------------------------------------------------------------
@@ -646,7 +662,7 @@ CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name A
 	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, me_here, has_set, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, admission_of, jobs_of, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
 	TO dealbox_pc;
 GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
 	TO dealbox_director;

@@ -53,7 +53,7 @@ static int job_find(struct pool *pool, const struct pool_sending *sending,
 		    struct dealbox_ledger_job *job, struct dealbox_error *error)
 {
 	char number[12];
-	const char *values[] = { number };
+	const char *values[] = { sending->token, number };
 	int err;
 
 	job->job = 0;
@@ -68,7 +68,7 @@ static int job_find(struct pool *pool, const struct pool_sending *sending,
 				 sending->job);
 	snprintf(number, sizeof(number), "%" PRIu32, sending->event_job);
 	err = pool_run(pool, error, session_row, job->session,
-		       "SELECT session FROM dealbox.job WHERE id = $1", 1, values);
+		       "SELECT session FROM dealbox.jobs_of($1) WHERE id = $2", 2, values);
 	if (!err)
 		return error_set(error, -ENOENT, 0, "`dealbox event status` lists them",
 				 "this PC has no set of job %" PRIu32 " of the event",

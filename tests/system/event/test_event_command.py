@@ -519,8 +519,8 @@ def a_deal_has_another_hash_in_each_event(box):
     assert len(set(found[0])) == 24 and not set(found[0]) & set(found[1]), found
 
 
-def send(box, name, user, local, one, ledger):
-    return box.dealbox("event", "send", str(local), str(one), "-f", user, "-l", ledger, "-d", SERVER.address(name, user))
+def send(box, name, folder, local, one, ledger, user=None):
+    return box.dealbox("event", "send", str(local), str(one), "-f", folder, "-l", ledger, "-d", SERVER.address(name, user or folder))
 
 
 def last_job(box):
@@ -638,7 +638,7 @@ def a_pc_is_removed_for_good(box):
     # it cannot come back: what it holds by its own account is another's now
     for text in ("take('%s', 2, '%s', 1)", "back('%s', 2, '%s')", "give_back('%s', 2, '%s', '{1}', '{1}', '{1}')"):
         refused("DB001", SERVER.sql, name, "SELECT dealbox." + text % (a, NOBODY % 2), "a")
-    fetch(box, name, "a", 1).expect(1, "not admitted")
+    fetch(box, name, "a", 1).expect(2, "has left the event")
     assert SERVER.sql(name, "SELECT * FROM dealbox.sealed_set", "a") == []
     # what it had dealt is heard, and is surplus
     first, = SERVER.sql(name, "SELECT hash FROM dealbox.board WHERE number = 1")
@@ -659,6 +659,41 @@ def a_pc_is_removed_for_good(box):
     box.dealbox("event", "leave", "--yes", "-f", "a-before", "-d", SERVER.address(name, "a")).expect(0, "A has left")
     found = everything(box, name)
     assert [(pc["pc"], pc["state"]) for pc in found["pcs"]] == [("A", "left"), ("A2", "here"), ("B", "here")], found
+
+
+@test
+def a_removed_pc_still_reports(box):
+    """Also when its user takes part as another PC: neither is taken for the other."""
+    name = event(box, "--rehearsal")
+    for user in "ab":
+        admit(box, name, user)
+    add(box, name, "final", "--copies", "2").expect(0)
+    a, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'A'")
+    take(name, "a", a, 1, 1)
+    local = dealt(box, "final", "1", 1)
+    of_a = moved(box, "of-a")
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day' WHERE name = 'A'")
+    director(box, name, "remove", "A").expect(0, "1 copies are open again")
+    send(box, name, "a", local, 1, of_a).expect(0, "1 boards count")
+    fetch(box, name, "a", 1).expect(2, "has left the event")
+    send(box, name, "a", local, 2, of_a).expect(2, "no set of job 2")
+    # another user does not report for it
+    send(box, name, "b", local, 1, of_a).expect(1, "1 are surplus")
+    box.dealbox("event", "send", str(local), "1", "-f", "a", "-l", of_a, "-d", SERVER.address(name, "b")).expect(2, "has not joined")
+    os.rename("a", "old")
+    joined, = box.dealbox("event", "join", "A2", fingerprint(box, name), "-f", "a", "-j", "-d", SERVER.address(name, "a")).expect(0).json()
+    send(box, name, "old", local, 1, of_a, "a").expect(0, "1 boards count")
+    fetch(box, name, "a", 1).expect(1, "not admitted")
+    director(box, name, "admit", "A2", joined["fingerprint"], "-k", "key").expect(0)
+    send(box, name, "old", local, 1, of_a, "a").expect(0, "1 boards count")
+    send(box, name, "a", local, 1, of_a).expect(2, "no set of job 1")
+    assert SERVER.sql(name, "SELECT id FROM dealbox.job", "a") == [], "A2 has no set"
+    director(box, name, "give", "A2", "1", SET, "-k", "key").expect(0)
+    send(box, name, "a", local, 1, of_a).expect(1, "1 are surplus")
+    fetch(box, name, "a", 1).expect(0)
+    box.dealbox("event", "fetch", "1", "old.pbn", "-f", "old", "-d", SERVER.address(name, "a")).expect(2, "has left the event")
+    refused("42501", SERVER.sql, name, "SELECT * FROM dealbox.jobs_of('%s')" % a, "director")
+    refused("DB001", SERVER.sql, name, "SELECT * FROM dealbox.jobs_of('%s')" % a, "b")
 
 
 @test
