@@ -194,20 +194,26 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 METHOD(make_set, "deal")
 
 struct listed {
-	struct dealbox_ledger *ledger;
+	struct service *s;
 	sd_bus_message *reply;
 	unsigned int count;
 };
 
+/* Count a row. Returns -E2BIG if there are too many. Stop does not wait for thousands of them. */
+static int count_row(struct listed *listed)
+{
+	if (!(listed->count % LOOK_EVERY))
+		calls_look(listed->s);
+	return ++listed->count > INSERTIONS_MAX ? -E2BIG : 0;
+}
+
 /* Set *name to that of the outcome; an exact insertion that does not count any more is revoked. */
 static int outcome_name(struct listed *listed, const struct dealbox_ledger_insertion *i, const char **name)
 {
-	int counts = i->outcome == DEALBOX_LEDGER_EXACT ? dealbox_ledger_counts(listed->ledger, i) : 1;
+	int counts = i->outcome == DEALBOX_LEDGER_EXACT ? dealbox_ledger_counts(listed->s->ledger, i) : 1;
 
 	*name = counts ? dealbox_ledger_outcome_name(i->outcome) : "revoked";
-	if (++listed->count > INSERTIONS_MAX)
-		return -E2BIG;
-	return counts < 0 ? counts : 0;
+	return counts < 0 ? counts : count_row(listed);
 }
 
 static int append_insertion(const struct dealbox_ledger_insertion *i, void *context)
@@ -239,7 +245,7 @@ static int append_all(struct service *s, uint64_t job, sd_bus_message *reply, co
 		      int (*append)(const struct dealbox_ledger_insertion *i, void *context),
 		      sd_bus_error *error)
 {
-	struct listed listed = { s->ledger, reply, 0 };
+	struct listed listed = { s, reply, 0 };
 	int err = sd_bus_message_open_container(reply, 'a', type);
 
 	if (err < 0)
@@ -276,10 +282,10 @@ static int append_copy(const struct dealbox_ledger_copy *copy, void *context)
 {
 	static const char *const states[] = { "open", "dealing", "recorded", "skipped" };
 	struct listed *listed = context;
-	int err;
+	int err = count_row(listed);
 
-	if (++listed->count > INSERTIONS_MAX)
-		return -E2BIG;
+	if (err)
+		return err;
 	err = sd_bus_message_append(listed->reply, "(uuus)", copy->board, copy->copy, copy->tries,
 				    states[copy->state]);
 	return err < 0 ? err : 0;
@@ -289,7 +295,7 @@ static int append_copy(const struct dealbox_ledger_copy *copy, void *context)
 static int job_copies(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
-	struct listed listed = { .ledger = s->ledger };
+	struct listed listed = { .s = s };
 	int err, read;
 
 	if (!job)

@@ -17,6 +17,8 @@
 
 #define INSERTIONS_MAX	100000	/* per reply: dbus-daemon disconnects senders of more than 32 MiB */
 
+#define LOOK_EVERY	32	/* rows of the ledger between two calls of calls_look() */
+
 #define ERROR(name)	"io.dealbox1.Error." name
 
 /* Append a number as the D-Bus type given. Returns >= 0 or -errno. */

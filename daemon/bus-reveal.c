@@ -155,8 +155,10 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error)
 					    options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
 	if (err >= 0)
 		err = sd_bus_message_open_container(reply, 'a', "(uusuuu)");
-	for (n = 0; err >= 0 && n < count; n++)
+	for (n = 0; err >= 0 && n < count; n++) {
+		calls_look(s);
 		err = append_trace(reply, fd, s, &insertions[n]);
+	}
 	free(insertions);
 	if (err >= 0)
 		err = sd_bus_message_close_container(reply);

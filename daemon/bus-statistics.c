@@ -8,14 +8,15 @@
 
 #include "bus-reply.h"
 #include "bus-statistics.h"
+#include "call-queue.h"
 #include "dealing/statistics.h"
 
 /* The insertions of a machine that deal a set. */
 struct collected {
-	struct dealbox_ledger *ledger;
+	struct service *s;
 	const char *machine;
 	struct statistics_insertion *list;
-	size_t count, room;
+	size_t count, room, seen;
 	struct dealbox_ledger_job job;	/* of the last one */
 };
 
@@ -31,11 +32,13 @@ static int collect(const struct dealbox_ledger_insertion *i, void *context)
 	struct statistics_insertion *grown;
 	int err;
 
+	if (!(c->seen++ % LOOK_EVERY))
+		calls_look(c->s);
 	if (strcmp(i->machine, c->machine))
 		return 0;
 	if (c->job.job != i->job) {
 		memset(&c->job, 0, sizeof(c->job));
-		err = dealbox_ledger_jobs(c->ledger, i->job, keep_job, &c->job);
+		err = dealbox_ledger_jobs(c->s->ledger, i->job, keep_job, &c->job);
 		if (err)
 			return err;
 	}
@@ -115,7 +118,7 @@ static int add_trace(struct dealbox_ledger *ledger, struct statistics_month *mon
 
 int reply_statistics(sd_bus_message *m, struct service *s, const char *machine, sd_bus_error *error)
 {
-	struct collected c = { .ledger = s->ledger, .machine = machine };
+	struct collected c = { .s = s, .machine = machine };
 	struct statistics_month month = { 0 };
 	sd_bus_message *reply = NULL;
 	size_t count, n;
@@ -131,6 +134,8 @@ int reply_statistics(sd_bus_message *m, struct service *s, const char *machine, 
 			err = append_month(reply, &month);
 			memset(&month, 0, sizeof(month));
 		}
+		/* each trace is opened, which takes longest */
+		calls_look(s);
 		read = add_trace(s->ledger, &month, &c.list[n]);
 	}
 	if (err >= 0 && !read && count)

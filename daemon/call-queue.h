@@ -34,6 +34,12 @@ uint64_t call_arrived(void);
 /* Record a call that was executed at once, as soon as its user is known. */
 void calls_record(struct service *s, sd_bus_message *m, record_fn record);
 
+/*
+ * Execute a Stop, or the emergency stop of the panel, that has come meanwhile; queue other calls. For what
+ * takes long: call it every few milliseconds, such as at each row that is read of the ledger.
+ */
+void calls_look(struct service *s);
+
 /* Return the polkit action that the call which is being executed was granted. */
 const char *call_action(void);
 

@@ -24,7 +24,7 @@
 
 #define STATISTICS_DEALS	8	/* least number of deals that a figure is made of */
 #define STATISTICS_MONTHS	12	/* shown, at most */
-#define STATISTICS_TRACES	1000	/* counted at once, during which Stop waits; older months are left out */
+#define STATISTICS_TRACES	2000	/* counted at once; older months are left out */
 #define STATISTICS_CARDS	52
 
 /* An insertion of the machine as the ledger has it. */
