@@ -953,10 +953,15 @@ void member_open(struct service *s)
 	err = pool_read_identity(s->config.folder, &m->identity, &error);
 	if (!err)
 		err = pool_read_lease(s->config.folder, &m->lease, &error);
-	if (!err && pool_time(&now))
-		err = -EIO;
-	if (!err)
+	if (!err) {
+		err = pool_time(&now);
+		/* a lease that is not there has left its words */
+		snprintf(error.what, sizeof(error.what), "/proc/sys/kernel/random/boot_id: %s", strerror(-err));
+	}
+	if (!err) {
 		memcpy(m->boot, now.boot, sizeof(m->boot));
+		*error.what = '\0';
+	}
 	if (!err)
 		err = sd_event_add_time(s->event, &m->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, m);
 	if (err >= 0)

@@ -20,7 +20,7 @@ import xml.etree.ElementTree
 import dbus
 
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), folder) for folder in ("../tool", "../daemon")]
-from harness import Tap, World, agree, read_pbn, tests_of, wait   # pylint: disable=wrong-import-position
+from harness import DATA, Tap, World, agree, read_pbn, tests_of, wait   # pylint: disable=wrong-import-position
 
 from server import Refused, Server
 
@@ -401,6 +401,25 @@ def test_without_an_event_nothing_changes():
         assert not pc.objects("Event")
     finally:
         pc.close()
+
+
+def test_the_unit_lets_it_read_what_it_needs():
+    """Which boot this is, a lease says; systemd may hide that in /proc."""
+    with open(DATA + "/dealboxd.service.in") as unit:
+        subset = re.search(r"^ProcSubset=(\w+)$", unit.read(), re.M)
+    assert not subset or subset[1] == "all", "it cannot read the boot's number"
+    # others than root cannot hide it
+    if os.getuid():
+        return
+    with world(pcs=("a",)) as (_, (pc,)):
+        service, pc.dealboxd = pc.dealboxd, pc.dir + "/hidden"
+        with open(pc.dealboxd, "w") as script:
+            script.write("#!/bin/sh\nexec unshare --mount sh -c 'mount -t proc -o subset=pid proc /proc && "
+                         "exec \"$0\" \"$@\"' %s \"$@\"\n" % service)
+        os.chmod(pc.dealboxd, 0o755)
+        pc.start()
+        view = pc.view()
+        assert view["State"] == "refused" and "boot_id" in view["Reason"], (view["State"], view["Reason"])
 
 
 # without a number of kills: the others take their time
