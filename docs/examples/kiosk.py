@@ -18,13 +18,19 @@ def asked(machine: Dict[str, Any]) -> str:
 async def keys(service: Service, screen: Dict[str, Any]) -> None:
     reader = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while await reader.readline():
-        waiting = [path for path, machine in screen.items() if 'start' in machine['Keys']]
+
+    async def answer(path: str, question: int) -> None:
         try:
-            if len(waiting) == 1:
-                await service.answer(waiting[0], screen[waiting[0]]['Question'])
+            await service.answer(path, question)
         except ServiceError as error:
             print(error.text, flush=True)
+
+    answering = None
+    while await reader.readline():
+        waiting = [path for path, machine in screen.items() if 'start' in machine['Keys']]
+        # a second Enter meanwhile is for the same question
+        if len(waiting) == 1 and (answering is None or answering.done()):
+            answering = asyncio.ensure_future(answer(waiting[0], screen[waiting[0]]['Question']))
 
 
 # %% The job, from its set to its last board

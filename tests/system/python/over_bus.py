@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """over_bus.py DEALBOXD EMULATOR DEALBOX SET EXAMPLES: the service, and examples (TAP)."""
 import asyncio
+import importlib.util
 import os
 import re
 import subprocess
@@ -173,6 +174,48 @@ def test_kiosk(w):
         result = subprocess.run([sys.executable, examples + '/kiosk.py', *arguments], check=False,
                                 capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
         assert result.returncode == 1 and result.stderr and 'Traceback' not in result.stderr, result
+
+
+def test_kiosk_answers_no_question_that_nobody_has_seen(w):
+    """Whoever presses Enter twice has answered once."""
+    spec = importlib.util.spec_from_file_location('kiosk', examples + '/kiosk.py')
+    kiosk = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kiosk)
+
+    async def pressed():
+        answers, answered = [], asyncio.Event()
+
+        class Asked:
+            async def answer(self, machine, question):
+                answers.append(question)
+                await answered.wait()
+
+        async def until(condition):
+            while not condition():
+                await asyncio.sleep(0.001)
+
+        screen = {'m': {'Keys': ['start'], 'Question': 1}}
+        keys = asyncio.ensure_future(kiosk.keys(Asked(), screen))
+        os.write(writer, b'\n\n')
+        await until(lambda: answers)
+        screen['m']['Question'] = 2
+        answered.set()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        screen['m']['Question'] = 3
+        os.write(writer, b'\n')
+        await asyncio.wait_for(until(lambda: answers[-1] == 3), PATIENCE)
+        os.close(writer)
+        await keys
+        assert answers == [1, 3], answers
+
+    reader, writer = os.pipe()
+    stdin = sys.stdin
+    with open(reader) as sys.stdin:
+        try:
+            asyncio.run(pressed())
+        finally:
+            sys.stdin = stdin
 
 
 def test_season(w):
