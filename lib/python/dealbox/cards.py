@@ -4,10 +4,11 @@ import contextlib
 import enum
 import os
 import threading
+import weakref
 from typing import Any, Iterator, List, NoReturn, Optional, Union
 
 from ._dealbox import ffi, lib
-from .core import Error, c_string, check, documented, secret, text_of
+from .core import Error, Single, c_string, check, documented, secret, text_of
 
 
 class Seat(enum.IntEnum):
@@ -154,6 +155,15 @@ class Cards:
     def __hash__(self) -> int:
         return hash(self.mask)
 
+    def __copy__(self) -> 'Cards':
+        return Cards(self.mask)
+
+    def __deepcopy__(self, memo: Any) -> 'Cards':
+        return self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError('cards are secret, and not pickled')
+
     @documented('dealbox_cards_format')
     def reveal(self) -> str:
         text = secret('char[%d]' % lib.DEALBOX_CARDS_TEXT)
@@ -295,14 +305,22 @@ class Deal:
         return '<Deal>'
 
 
-class Random:
+class Random(Single):
     """A source of random deals. Threads may share it; a process that is forked gets a source of its own."""
-    __slots__ = ('_source', '_lock', '_process')
+    __slots__ = ('_source', '_lock', '_process', '__weakref__')
+    _all: 'weakref.WeakSet[Random]' = weakref.WeakSet()
 
     @documented('dealbox_random_new')
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._renew()
+        self._all.add(self)
+
+    @classmethod
+    def _forked(cls) -> None:
+        """The threads that hold locks are not in this process."""
+        for source in cls._all:
+            source._lock = threading.Lock()
 
     def _renew(self) -> None:
         out = ffi.new('struct dealbox_random **')
@@ -339,6 +357,9 @@ class Random:
         with self._held() as source:
             lib.dealbox_random_deals(source, deals._c, count, threads)
         return deals
+
+
+os.register_at_fork(after_in_child=Random._forked)
 
 
 class Deals:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What the other modules share: the library, its errors, its documentation, secret memory."""
 import os
-from typing import Any, Callable, Iterator, List, Optional, Tuple, TypeVar
+from typing import Any, Callable, Iterator, List, NoReturn, Optional, Tuple, TypeVar
 
 from ._dealbox import ffi, lib
 from ._docs import DOCS
@@ -90,6 +90,14 @@ def c_string(text: Optional[str]) -> Any:
     return text.encode()
 
 
+class Single:
+    """What there is once: a copy would be a second owner of it. copy and pickle both ask for this."""
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise TypeError('%s is not copied, and not pickled' % type(self).__name__)
+
+
 class Facts:
     """A structure of the library, whose members are attributes."""
     __slots__ = ('_c',)
@@ -110,6 +118,16 @@ class Facts:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(name)
+
+    def __copy__(self: Anything) -> Anything:
+        """Nobody can change it."""
+        return self
+
+    def __deepcopy__(self: Anything, memo: Any) -> Anything:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError('facts may be secret, and are not pickled')
 
     def __dir__(self) -> List[str]:
         return [name for name, field in self._members() if not name.startswith('reserved')]

@@ -3,7 +3,7 @@
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple
 
 from ._dealbox import ffi, lib
-from .core import Facts, c_string, check, documented, got, text_of, written
+from .core import Facts, Single, c_string, check, documented, got, text_of, written
 from .plans import Plan, Trace
 
 
@@ -93,7 +93,7 @@ def python_happening(c: Any, context: Any) -> None:
     ffi.from_handle(context)._happened(c)
 
 
-class Judge:
+class Judge(Single):
     """Takes a record line by line, and gives the rulings on each."""
     __slots__ = ('_c', '_handle', '_rulings', '_lines', '_failed', '__weakref__')
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Machines: found, opened, commanded, and read, also with asyncio."""
 import asyncio
+import collections
 import errno
 import select
 from types import TracebackType
-from typing import Any, AsyncIterator, Callable, List, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, AsyncIterator, Callable, Deque, List, NamedTuple, Optional, Sequence, Tuple, Type
 
 from ._dealbox import ffi, lib
-from .core import Error, Facts, c_string, check, documented, secret, text_of
+from .core import Error, Facts, Single, c_string, check, documented, secret, text_of
 from .plans import Event, Plan
 
 EVENTS = 64     # that are read at a time
@@ -68,7 +69,7 @@ class _Readable:
                     waiting.set_exception(error)
 
 
-class Monitor(_Readable):
+class Monitor(Single, _Readable):
     """Machines that come and go."""
 
     @documented('dealbox_monitor_new')
@@ -97,7 +98,7 @@ class Monitor(_Readable):
             await self._readable()
 
 
-class Machine(_Readable):
+class Machine(Single, _Readable):
     """
     One machine. It is closed by close(), at the end of `with`, or when nobody has it any more; a
     deal that runs is then paused. One thread at a time.
@@ -112,6 +113,7 @@ class Machine(_Readable):
         check(lib.dealbox_machine_open(c_string(uri), observe, out, error), error=error)
         self._open: Any = ffi.gc(out[0], lib.dealbox_machine_close)
         self._fd = lib.dealbox_machine_fd(self._open)
+        self._unread: Deque[Event] = collections.deque()    # of a loop over events() that was left
         self.uri = text_of(lib.dealbox_machine_uri(self._open))
 
     @property
@@ -125,6 +127,7 @@ class Machine(_Readable):
         if self._open is not None:
             self._wake(Error(errno.EBADF, 'the machine is closed'))
             machine, self._open = self._open, None
+            self._unread.clear()
             ffi.release(machine)
 
     def __enter__(self) -> 'Machine':
@@ -155,7 +158,10 @@ class Machine(_Readable):
         return Facts(c)
 
     def fileno(self) -> int:
-        """For select and poll: readable when read() has something to do."""
+        """
+        For select and poll: readable when read() has something to do. When a loop over events() was
+        left, call read() first: it may have events that were read together with the last one.
+        """
         if self._open is None:
             raise Error(errno.EBADF, 'the machine is closed')
         return self._fd
@@ -163,12 +169,17 @@ class Machine(_Readable):
     @documented('dealbox_machine_read')
     def read(self) -> List[Event]:
         """[] if there are none. ENODEV: the machine is gone, and all its events were read."""
+        machine = self._c
+        if self._unread:
+            unread = list(self._unread)
+            self._unread.clear()
+            return unread
         events = secret('struct dealbox_event[]', EVENTS)
-        count = lib.dealbox_machine_read(self._c, events, EVENTS)
+        count = lib.dealbox_machine_read(machine, events, EVENTS)
         if count == -errno.EAGAIN:
             return []
         if count < 0:
-            self._call(lambda machine: int(count))
+            self._call(lambda _: int(count))
         return [Event._of(events[n]) for n in range(count)]
 
     def wait(self, timeout: Optional[float] = None) -> List[Event]:
@@ -185,14 +196,15 @@ class Machine(_Readable):
         """
         Every event, as asyncio has them: `async for event in machine.events()`. It ends with the
         error ENODEV when the machine is gone, and EBADF when it is closed here. A host-routed
-        machine on usb: or emu: waits at each card until the loop comes round to this.
+        machine on usb: or emu: waits at each card until the loop comes round to this. When the loop
+        is left, the next one, read() and wait() go on behind its last event.
         """
         while True:
-            found = self.read()
-            for event in found:
-                yield event
-            if not found:
+            self._unread.extend(self.read())
+            if not self._unread:
                 await self._readable()
+            while self._unread:
+                yield self._unread.popleft()
 
     @documented('dealbox_info')
     def info(self) -> Facts:

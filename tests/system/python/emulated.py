@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import dealbox
 from endings import raises, run
@@ -198,6 +199,34 @@ def test_who_is_cancelled_waits_no_more():
 
     with emulator() as (uri, _), dealbox.Machine(uri) as machine:
         asyncio.run(cancel(machine))
+
+
+def test_a_loop_that_is_left_loses_no_event():
+    async def some(machine, count):
+        found = []
+        async for event in machine.events():
+            found.append(event)
+            if len(found) == count:
+                return found
+
+    with emulator('--manual', '--kind', 'stored') as (uri, folder), dealbox.Machine(uri) as machine:
+        tell(folder, 'insert')
+        plan, seen = dealbox.Plan.by_card(dealbox.Random().deal()), []
+        machine.claim()
+        machine.set_plan(plan)
+        machine.start(plan, machine.status().insertion)
+        end = time.monotonic() + PATIENCE
+        while dealbox.state_name(machine.status().state) != 'done':
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        for count in 1, 3:
+            seen += asyncio.run(some(machine, count))
+        while found := machine.read():
+            seen += found
+        assert len(seen) > 100
+        assert [event.seqno for event in seen] == list(range(seen[0].seqno, seen[0].seqno + len(seen)))
+    # nor are cards kept of a machine that is closed
+    assert not machine._unread and raises(dealbox.Error, machine.read).errno == errno.EBADF
 
 
 def test_a_monitor_waits():

@@ -11,6 +11,7 @@ import os
 import pathlib
 import pickle
 import re
+import signal
 import sys
 import tempfile
 import threading
@@ -273,6 +274,33 @@ def test_a_fork_deals_other_deals():
     assert len(other) == 199
     mine = bytes(source.deals(10).packed()) + source.deal().reveal().encode()
     assert all(mine[13 * n:][:13] != other[13 * n:][:13] for n in range(10)) and mine[130:] != other[130:]
+
+
+def test_a_fork_does_not_wait_for_a_thread():
+    source = dealbox.Random()
+    with source._held():
+        child = os.fork()
+        if not child:
+            signal.alarm(30)
+            source.deal()
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_what_there_is_once_is_not_copied():
+    for thing in dealbox.Random(), dealbox.Monitor(), laws.Judge(), object.__new__(dealbox.Machine):
+        for act in copy.copy, copy.deepcopy, pickle.dumps:
+            raises(TypeError, act, thing)
+
+
+def test_facts_and_hands_are_copied_and_not_pickled():
+    deal = dealbox.Random().deal()
+    verdict = dealbox.verify(dealbox.Plan.by_card(deal), dealbox.Trace(1), capabilities=0)
+    difference, hand = verdict.differences[-1], deal.hand(Seat.NORTH)
+    for act in copy.copy, copy.deepcopy:
+        assert act(difference).reveal() == difference.reveal() and act(hand) == hand
+    for thing in difference, hand:
+        assert raises(TypeError, pickle.dumps, thing)
 
 
 def test_threads_share_a_source():
