@@ -2,10 +2,8 @@
 /* dealbox-emulator: files, sockets and the event loop. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -14,6 +12,7 @@
 #include "emulated.h"
 #include "front_common.h"
 #include "memory.h"
+#include "signals.h"
 #include "socket.h"
 
 #define CLIENTS_MAX	8
@@ -383,22 +382,6 @@ static int tell(const char *path, char **words)
 	return good ? 0 : 1;
 }
 
-/* SIGINT and SIGTERM end the emulator cleanly. */
-static int open_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
-	if (fd < 0)
-		die(EXIT_MACHINE, "signalfd: %s", strerror(errno));
-	return fd;
-}
-
 int main(int argc, char **argv)
 {
 	static struct instance instances[MACHINES_MAX];
@@ -409,7 +392,9 @@ int main(int argc, char **argv)
 	options_parse(&options, argc, argv);
 	if (options.tell)
 		return tell(options.tell, options.words);
-	signals = open_signals();
+	signals = signals_open();
+	if (signals < 0)
+		die(EXIT_MACHINE, "signalfd: %s", strerror(errno));
 	machines = options.machines;
 	for (i = 0; i < machines; i++)
 		instance_open(&instances[i], &options, i);

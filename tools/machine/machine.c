@@ -4,12 +4,10 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "measure.h"
 #include "mechanics.h"
 #include "sign.h"
+#include "signals.h"
 #include "store.h"
 #include "wiring.h"
 
@@ -310,21 +309,6 @@ static void start(const struct options *o)
 		fprintf(stderr, "dealbox-machine: %s\n", text);
 }
 
-static int open_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
-	if (fd < 0)
-		die(EXIT_MACHINE, "signalfd: %s", strerror(errno));
-	return fd;
-}
-
 /* Returns the exit status. Nothing is allocated here. */
 static int run(int signals)
 {
@@ -383,7 +367,9 @@ int main(int argc, char **argv)
 		read_wiring(&options);
 		return measure(&machine.wiring, stdout) ? EXIT_MACHINE : 0;
 	}
-	signals = open_signals();
+	signals = signals_open();
+	if (signals < 0)
+		die(EXIT_MACHINE, "signalfd: %s", strerror(errno));
 	start(&options);
 	/* The gadget can be bound to its controller now. */
 	puts("dealbox-machine: ready");
