@@ -4,7 +4,7 @@
  * host in one process. It deals the board that comes, writes into PLAN where each card belongs, and
  * ends with the verdict of the library as its last line: "exact", "not exact", or the name of the stop.
  * Prints "ready" when the lines are open. pause: after each card that falls, so that the next one rests
- * at the reader.
+ * at the reader. When the start key is pressed, the machine blinks for a second.
  *
  * lines_host WIRING SEED PLAN stored|routed BOARDS: an evening. A board that is void, or not exact, is
  * dealt again; PLAN.N is of the insertion N, of which a line says what became of it.
@@ -27,7 +27,7 @@
 #define LATE_US		600000u		/* after DEAL_DONE: a second card would have fallen by then */
 
 enum { LOAD = 0x11, START = 0x12, PAUSE = 0x13, RESUME = 0x14, REREAD = 0x15,
-       CLEAR_FAULT = 0x17, RELEASE_BOARD = 0x18 };
+       CLEAR_FAULT = 0x17, RELEASE_BOARD = 0x18, LOCATE = 0x1a };
 
 static struct wiring wiring;
 static struct core core;
@@ -127,6 +127,10 @@ static void act(const struct dealbox_event *event)
 		break;
 	case DEALBOX_EV_PAUSED:
 		command(RESUME, 0, 0);
+		break;
+	case DEALBOX_EV_KEY:
+		if (event->code == DEALBOX_KEY_START && event->arg[0])
+			command(LOCATE, 1, 0);
 		break;
 	case DEALBOX_EV_DEAL_DONE:
 		done = true;

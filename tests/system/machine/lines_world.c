@@ -9,9 +9,13 @@
  * FAULT happens to the card that is fed as number POSITION; the table below has them. Prints "ready",
  * and "card N" for each card that comes to rest.
  *
- * FAULT "evening": a board that is unlocked is taken out, ACCOUNT.N has where each card of the board
- * that came as number N lies, and the next one is inserted; a person helps a card that is stuck or
- * unreadable. Each second board has a fault, and all kinds of faults come that a person can end.
+ * FAULT "evening": a board into which cards were dealt is taken out when it is unlocked, ACCOUNT.N has
+ * where each card of the board that came as number N lies, and the next one is inserted; a person helps
+ * a card that is stuck or unreadable. Each second board has a fault, and all kinds of faults come that a
+ * person can end.
+ *
+ * FAULT "power-cuts": an evening without them. At SIGUSR1, all outputs go off, and whoever switched them
+ * is gone. A card that is fed into a board that had cards by then is told: "dealt on".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +54,7 @@ enum fault {
 	NONE, GATE_STICKS, GATE_LATE, GATES_SLOW, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE, CARD_BOUNCES,
 	JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING, REPEAT, STRAY_EXIT,
 	EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED, PULL_BOARD, OPEN_COVER, CARD_TAKEN,
-	COVER_IN_FALL, HANG_GATES, HANG_FALL, FAULTS,
+	COVER_IN_FALL, HANG_GATES, HANG_FALL, DOUBLE_SEEN, KEYS, FAULTS,
 };
 
 static const char *const faults[FAULTS] = {
@@ -81,6 +85,8 @@ static const char *const faults[FAULTS] = {
 	"cover-in-fall",
 	"hang-gates",		/* when the gates were set */
 	"hang-fall",		/* when the card has passed the card sensor */
+	"double-seen",		/* by the sensor of the feeder */
+	"keys",			/* a person presses each, while the card rests */
 };
 
 static struct wiring wiring;
@@ -89,7 +95,7 @@ static bool on[WIRING_LINES], alive;
 static int64_t now, beat_at;
 static int heartbeat_value;
 static int64_t on_since[WIRING_LINES];
-static volatile sig_atomic_t over;
+static volatile sig_atomic_t over, cut;
 
 static enum fault fault;
 static unsigned int fault_at, fed;		/* number of the next card */
@@ -114,7 +120,9 @@ static unsigned int boards;
 static unsigned long seed;
 static const char *account_path;
 static int64_t exchange_at;			/* 0: nobody has unlocked the board */
-static bool board_is_out;
+static bool board_is_out, has_faults;
+static bool was_cut;				/* while cards lay in the board */
+static bool was_there;				/* the board, at a start of the machine */
 static const enum fault of_evening[] = {
 	GATE_STICKS, SLIP, COVER_IN_FALL, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND, JAM_FALL,
 	STRAY_EXIT, GATE_LATE, DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
@@ -186,14 +194,19 @@ static void begin_card(void)
 {
 	uint8_t before = card[0];
 
+	if (was_cut)
+		puts("dealt on");
 	if (fault == MISSING && fed == fault_at && left > 1)
 		left--;
 	card[0] = take();
 	if (is_fault(REPEAT))
 		card[0] = before;
 	cards = 1;
-	if ((is_fault(DOUBLE) || is_fault(DOUBLE_UNSEEN) || is_fault(DOUBLE_STAYS)) && left)
+	if ((is_fault(DOUBLE) || is_fault(DOUBLE_UNSEEN) || is_fault(DOUBLE_STAYS) ||
+	     is_fault(DOUBLE_SEEN)) && left)
 		card[cards++] = deck[--left];
+	if (is_fault(DOUBLE_SEEN))
+		pulse_at(now + LEAD / 2, WIRING_DOUBLE, PASSES);
 	strip = strip_of(code_of(card[0]));
 	if (is_fault(DIRTY))
 		/* from the middle of the third module to the end of the fourth */
@@ -303,6 +316,20 @@ static void power_goes(void)
 	alive = false;
 }
 
+/* The computer has no power: its outputs are pulled down. The lock is shut then, so the board stays. */
+static void computer_goes(void)
+{
+	power_goes();
+	gates_old = gates;
+	gates = 0;
+	gates_at = now;
+	memset(on, 0, sizeof(on));
+	for (unsigned int n = 0; n < LINES_CARDS; n++)
+		was_cut |= account[n] != LINES_NOWHERE;
+	was_there = !board_is_out;
+	puts("no power");
+}
+
 static void stand_still(enum wiring_line line, unsigned int pulses)
 {
 	char beat;
@@ -342,6 +369,8 @@ static void comes_to_rest(void)
 			pulse_at(now + n * 600 * US, WIRING_CARD, 300 * US);
 	if (is_fault(CARD_BOUNCES))
 		pull_at(now + 3 * MS, WIRING_CARD, true);
+	for (unsigned int key = 0; is_fault(KEYS) && key < 3; key++)
+		pulse_at(now + key * 60 * MS + MS, WIRING_KEY_START + key, 50 * MS);
 	if (is_fault(PULL_BOARD))
 		pull(WIRING_BOARD, false);
 	if (is_fault(OPEN_COVER))
@@ -415,7 +444,10 @@ static void new_deck(void)
 	left = LINES_CARDS;
 	fed = 0;
 	memset(account, LINES_NOWHERE, sizeof(account));
-	fault = boards % 2 ? of_evening[boards / 2 % (sizeof(of_evening) / sizeof(of_evening[0]))] : NONE;
+	was_cut = was_there = false;
+	fault = NONE;
+	if (has_faults && boards % 2)
+		fault = of_evening[boards / 2 % (sizeof(of_evening) / sizeof(of_evening[0]))];
 	fault_at = 2 + boards * 7 % 45;
 }
 
@@ -510,6 +542,8 @@ static void switched(enum wiring_line line, bool level)
 		if (active && moves && rests && is_fault(HANG_GATES))
 			stand_still(WIRING_READER, 0);
 	}
+	if (line == WIRING_LAMP || line == WIRING_BUZZER)
+		printf("%s %s\n", line == WIRING_LAMP ? "lamp" : "buzzer", active ? "on" : "off");
 	if (line == WIRING_HEARTBEAT) {
 		if (!beat_at)
 			pull(WIRING_BOARD, true);
@@ -518,8 +552,9 @@ static void switched(enum wiring_line line, bool level)
 		alive = true;
 		beat_at = now;
 	}
-	if (line == WIRING_LOCK && !active && boards && !board_is_out)
-		exchange_at = now + HANDS;
+	/* A host opens the lock with its question, too, whether the board is empty: one that is stays. */
+	if (line == WIRING_LOCK && !board_is_out)
+		exchange_at = !active && boards && (fed || was_there) ? now + HANDS : 0;
 	if (line == WIRING_FEED && active && !moves && !stuck && left)
 		begin_card();
 }
@@ -595,8 +630,8 @@ static void run(void)
 
 static void at_end(int number)
 {
-	(void)number;
-	over = 1;
+	over |= number == SIGTERM;
+	cut |= number == SIGUSR1;
 }
 
 static void open_lines(const char *folder)
@@ -650,7 +685,8 @@ int main(int argc, char **argv)
 	lines_shuffle(seed, deck);
 	left = LINES_CARDS;
 	memset(account, LINES_NOWHERE, sizeof(account));
-	if (argc == 7 && !strcmp(argv[5], "evening")) {
+	has_faults = argc == 7 && !strcmp(argv[5], "evening");
+	if (has_faults || (argc == 7 && !strcmp(argv[5], "power-cuts"))) {
 		boards = 1;
 	} else if (argc == 7) {
 		for (fault = 0; fault < FAULTS && strcmp(faults[fault], argv[5]); fault++)
@@ -663,6 +699,7 @@ int main(int argc, char **argv)
 	if (wait.fd < 0)
 		die(TRACE);
 	signal(SIGTERM, at_end);
+	signal(SIGUSR1, at_end);
 	if (sched_setscheduler(0, SCHED_FIFO, &param))
 		die("SCHED_FIFO");
 	puts("ready");
@@ -675,6 +712,11 @@ int main(int argc, char **argv)
 			if (!host)
 				read_host();
 			read_trace(wait.fd);
+		}
+		if (cut) {
+			cut = 0;
+			read_trace(wait.fd);
+			computer_goes();
 		}
 		run();
 	}
