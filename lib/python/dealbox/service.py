@@ -198,7 +198,7 @@ class Service:
         return await self._objects('Job')
 
     async def add_set(self, deals: Set, session: str) -> Tuple[int, int]:
-        """The deals go to the service in sealed memory: (number of the set, its boards)."""
+        """The deals go to the service in memory, and into no file: (number of the set, its boards)."""
         with os.fdopen(os.memfd_create('set', os.MFD_CLOEXEC), 'wb') as memory:
             memory.write(deals.to_bytes('pbn'))
             memory.flush()
