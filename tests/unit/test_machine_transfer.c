@@ -20,6 +20,7 @@ struct world {
 	/* the kernel; it keeps the last event only, as FunctionFS does */
 	unsigned int configuration;
 	enum event event;
+	bool power;			/* before it, SUSPEND or RESUME: it keeps these, too */
 	unsigned int live;		/* the configuration of the transfer that it has */
 	bool ended;
 	int64_t result;
@@ -40,7 +41,7 @@ static bool host_sends(struct world *w)
 	w->ended = true;
 	w->result = 7;
 	w->of = w->configuration;
-	w->early = w->begins == GIVEN || w->event == ENABLE;
+	w->early = w->begins == GIVEN || w->event == ENABLE || w->power;
 	w->delivered = false;
 	return true;
 }
@@ -68,12 +69,25 @@ static bool host_asks(struct world *w)
 	return true;
 }
 
+static bool host_suspends(struct world *w)
+{
+	if (w->event || w->power)
+		return false;
+	w->power = true;
+	return true;
+}
+
+static bool is_pending(const struct world *w)
+{
+	return w->event || w->power;
+}
+
 /* The program asks for events, gives the transfer to the kernel, and asks for events again. */
 static bool program_begins(struct world *w)
 {
 	switch (w->begins) {
 	case IDLE:
-		if (w->event || w->transfer.busy || w->transfer.has_data || w->transfer.rests)
+		if (is_pending(w) || w->transfer.busy || w->transfer.has_data || w->transfer.rests)
 			return false;
 		w->begins = ASKED;
 		return true;
@@ -82,7 +96,7 @@ static bool program_begins(struct world *w)
 		w->begins = GIVEN;
 		return true;
 	case GIVEN:
-		transfer_begin(&w->transfer, true, w->event);
+		transfer_begin(&w->transfer, true, is_pending(w));
 		w->begins = IDLE;
 		return true;
 	}
@@ -91,7 +105,7 @@ static bool program_begins(struct world *w)
 
 static void deliver(struct world *w)
 {
-	if (!transfer_is_due(&w->transfer, w->event))
+	if (!transfer_is_due(&w->transfer, is_pending(w)))
 		return;
 	/*
 	 * Nobody can tell what the host sent within the few instructions of a beginning, or before a second
@@ -114,8 +128,15 @@ static bool program_collects(struct world *w)
 
 static bool program_hears(struct world *w)
 {
-	if (w->begins != IDLE || !w->event)
+	if (w->begins != IDLE || !is_pending(w))
 		return false;
+	if (w->power) {
+		w->power = false;
+		if (!w->event)
+			transfer_settle(&w->transfer);
+		deliver(w);
+		return true;
+	}
 	if (w->event == ENABLE) {
 		w->known = w->configuration;
 		transfer_configure(&w->transfer, true);
@@ -128,7 +149,8 @@ static bool program_hears(struct world *w)
 }
 
 static bool (*const acts[])(struct world *w) = {
-	host_sends, host_configures, host_asks, program_begins, program_collects, program_hears,
+	host_sends, host_configures, host_asks, host_suspends, program_begins, program_collects,
+	program_hears,
 };
 
 /* Nothing more comes from the host: all it has sent in this configuration is taken, and more would be. */

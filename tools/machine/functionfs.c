@@ -245,15 +245,21 @@ static void *serve_control(void *context)
 
 /* -- the other endpoints -- */
 
+/* An event waits in the kernel. */
+static bool is_queued(const struct functionfs *f)
+{
+	struct pollfd fd = { .fd = f->pending, .events = POLLIN };
+
+	return poll(&fd, 1, 0);
+}
+
 /*
  * An event waits, or a request that is not finished: the endpoints may have been enabled anew, which the
  * core does not know yet. The thread tells the end of both.
  */
 static bool is_pending(const struct functionfs *f)
 {
-	struct pollfd fd = { .fd = f->pending, .events = POLLIN };
-
-	return atomic_load(&f->event_due) || poll(&fd, 1, 0);
+	return atomic_load(&f->event_due) || is_queued(f);
 }
 
 /* Give a transfer to the kernel: an event of its completion arrives at f->wake. */
@@ -381,6 +387,12 @@ static void control(struct functionfs *f)
 		memcpy(f->data, answer, (size_t)f->length);
 }
 
+static void settle_transfers(struct functionfs *f)
+{
+	for (int i = 0; i < ENDPOINTS; i++)
+		transfer_settle(&f->endpoints[i].transfer);
+}
+
 static void answer_thread(struct functionfs *f)
 {
 	if (!atomic_load(&f->asked))
@@ -394,11 +406,13 @@ static void answer_thread(struct functionfs *f)
 		disable(f);
 		break;
 	case FUNCTIONFS_SETUP:
-		for (int i = 0; i < ENDPOINTS; i++)
-			transfer_settle(&f->endpoints[i].transfer);
+		settle_transfers(f);
 		control(f);
 		break;
 	default:	/* suspended or not: nothing is lost, and no host is woken */
+		/* the kernel keeps this event before a configuration, which may have enabled the endpoints */
+		if (!is_queued(f))
+			settle_transfers(f);
 		break;
 	}
 	/* before the thread may go on, and ask again */

@@ -41,7 +41,7 @@ void transfer_end(struct transfer *t, bool goes_in, uint16_t wanted, int64_t res
 /* The machine was configured (enabled), or its configuration was taken away. */
 void transfer_configure(struct transfer *t, bool enabled);
 
-/* The event that waited, if one did, was no configuration. */
+/* The event that waited, if one did, was no configuration, and none waits behind it. */
 void transfer_settle(struct transfer *t);
 
 /*
