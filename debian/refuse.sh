@@ -8,16 +8,32 @@ set -e
 if [ "$1" = install ]; then
 	left='' before=''
 	# No package has anything in /usr/local.
-	for pattern in 'bin/dealbox*' 'sbin/dealbox*' 'libexec/dealbox*' 'lib/libdealbox.*' 'lib/*/libdealbox.*' \
+	# Names are exact: somebody may have written a program that he named after dealbox.
+	for pattern in bin/dealbox bin/dealbox-compliance bin/dealbox-emulator bin/dealbox-fixture-gpio \
+		sbin/dealbox-machine libexec/dealboxd libexec/dealbox-double-dummy libexec/dealbox-kiosk \
+		libexec/dealbox-machine-usb 'lib/libdealbox.*' 'lib/*/libdealbox.*' \
 		lib/dealbox 'lib/*/dealbox' 'lib/pkgconfig/libdealbox.pc' 'lib/*/pkgconfig/libdealbox.pc' \
-		'lib/python3*/dist-packages/dealbox*' include/dealbox include/linux/dealbox.h \
-		share/dealbox share/doc/dealbox share/cockpit/dealbox 'share/man/man*/*dealbox*' \
-		'share/bash-completion/completions/dealbox*' 'share/zsh/site-functions/_dealbox*' \
-		'lib/systemd/system/dealbox*' 'lib/udev/*/*dealbox*'; do
+		'lib/python3*/dist-packages/dealbox' include/dealbox include/linux/dealbox.h \
+		share/dealbox share/doc/dealbox share/cockpit/dealbox share/man/man1/dealbox.1 \
+		share/man/man1/dealbox-certificate.1 share/man/man1/dealbox-compliance.1 \
+		share/man/man1/dealbox-emulator.1 share/man/man1/dealbox-event.1 \
+		share/man/man1/dealbox-fixture-gpio.1 share/man/man1/dealbox-law.1 \
+		share/man/man1/dealbox-ledger.1 share/man/man1/dealbox-log.1 share/man/man1/dealbox-square.1 \
+		'share/man/man3/dealbox_*.3' share/man/man4/dealbox.4 share/man/man5/dealbox-machine.conf.5 \
+		share/man/man5/dealboxd.conf.5 share/man/man8/dealbox-machine.8 share/man/man8/dealboxd.8 \
+		share/bash-completion/completions/dealbox.bash share/zsh/site-functions/_dealbox \
+		share/bash-completion/completions/dealbox-compliance \
+		share/bash-completion/completions/dealbox-machine lib/systemd/system/dealboxd.service \
+		lib/systemd/system/dealbox-machine.service lib/systemd/system/dealbox-kiosk.service \
+		lib/udev/rules.d/61-dealboxd.rules lib/udev/rules.d/70-dealbox.rules \
+		lib/udev/hwdb.d/70-dealbox.hwdb; do
 		for path in /usr/local/$pattern; do
 			[ -e "$path" ] || [ -L "$path" ] || continue
-			left="$left /usr/local/$pattern"
-			break
+			case $pattern in
+			# there are hundreds
+			*/man3/*) left="$left /usr/local/$pattern"; break ;;
+			*) left="$left $path" ;;
+			esac
 		done
 	done
 	for path in /usr/lib/systemd/system/dealbox* /usr/lib/udev/*/*dealbox* \
