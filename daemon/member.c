@@ -41,6 +41,7 @@ struct event_job {
 	int priority;
 	bool replay;
 	uint64_t local;		/* its number in the ledger, 0 = it is not there yet */
+	uint64_t added;		/* the same before it is written down: it is not added again */
 	char why[512];		/* it cannot be dealt here; "" = it can */
 };
 
@@ -64,6 +65,8 @@ struct member {
 	uint8_t key[POOL_KEY];
 	struct event_job *jobs;
 	size_t job_count;
+	struct pool_local *locals;	/* as on disk: which job of the ledger is which of an event */
+	size_t local_count;
 	struct known *known;
 	size_t known_count;
 	struct round_machine *machines;
@@ -460,7 +463,7 @@ static void take_offer(struct member *m, const struct round_offer *given)
 struct finding {
 	struct service *s;
 	const char *session;
-	uint64_t set, job;
+	uint64_t set;
 };
 
 static int same_session(const struct dealbox_ledger_set *set, void *context)
@@ -481,18 +484,40 @@ static int find_set(uint64_t set, void *context)
 	return err < 0 ? err : 0;
 }
 
-static int find_job(const struct dealbox_ledger_job *job, void *context)
+/*
+ * Write down which job of the ledger is this one. Session and deals do not tell: those of another
+ * event may be the same, and its boards do not count in this one.
+ */
+static int write_local(struct member *m, const struct event_job *job, uint64_t local)
 {
-	struct finding *finding = context;
+	struct pool_local *list = calloc(m->local_count + 1, sizeof(*list));
+	struct dealbox_error error;
+	size_t n, count = 0;
+	int err;
 
-	if (job->set == finding->set && job->options & DEALBOX_JOB_EVENT && !finding->job)
-		finding->job = job->job;
+	if (!list)
+		return -ENOMEM;
+	for (n = 0; n < m->local_count; n++)
+		if (m->locals[n].local != local &&
+		    (m->locals[n].job != job->id || strcmp(m->locals[n].print, m->identity.print)))
+			list[count++] = m->locals[n];
+	list[count] = (struct pool_local){ .job = job->id, .local = local };
+	memcpy(list[count++].print, m->identity.print, sizeof(list->print));
+	err = pool_write_jobs(m->service->config.folder, list, count, &error);
+	if (err) {
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", error.what);
+		free(list);
+		return err;
+	}
+	free(m->locals);
+	m->locals = list;
+	m->local_count = count;
 	return 0;
 }
 
 /*
- * Find the job in the ledger, or add it. It is known by its session and deals: an event has a deal
- * in one job of a session. So a service that was killed here goes on where it was.
+ * Add the job to the ledger, with the set unless it is there, and write down its number before it
+ * gets copies. A service that is killed between leaves a job without copies, which nobody deals.
  */
 static int adopt(struct member *m, struct event_job *job, const struct dealbox_ledger_board *boards,
 		 size_t count)
@@ -506,27 +531,63 @@ static int adopt(struct member *m, struct event_job *job, const struct dealbox_l
 	int err = numbers ? dealbox_ledger_find_sets(s->ledger, boards, count, find_set, &finding) : -ENOMEM;
 	size_t n;
 
-	if (!err && finding.set)
-		err = dealbox_ledger_jobs(s->ledger, 0, find_job, &finding);
 	dealbox_ledger_user(s->ledger, DEALBOX_UID_NONE);
 	if (!err && !finding.set)
 		err = dealbox_ledger_add_set(s->ledger, job->session, boards, count, &finding.set, NULL);
-	if (!err && !finding.job) {
+	if (!err && !job->added) {
 		for (n = 0; n < count; n++)
 			numbers[n] = boards[n].number;
 		new_job.set = finding.set;
 		new_job.boards = numbers;
 		new_job.options |= job->replay ? DEALBOX_JOB_REPLAY : 0;
-		err = dealbox_ledger_add_job(s->ledger, &new_job, &finding.job, NULL);
-		if (!err)
-			log_message(MESSAGE_JOB, NULL, &(struct copy){ finding.job, 0, 0 },
-				    "job %llu: job %u of the event, %zu boards",
-				    (unsigned long long)finding.job, job->id, count);
+		err = dealbox_ledger_add_job(s->ledger, &new_job, &job->added, NULL);
 	}
-	free(numbers);
 	if (!err)
-		job->local = finding.job;
-	return err;
+		err = write_local(m, job, job->added);
+	free(numbers);
+	if (err)
+		return err;
+	job->local = job->added;
+	log_message(MESSAGE_JOB, NULL, &(struct copy){ job->local, 0, 0 },
+		    "job %llu: job %u of the event, %zu boards", (unsigned long long)job->local, job->id, count);
+	return 0;
+}
+
+static int keep_options(const struct dealbox_ledger_job *job, void *context)
+{
+	*(unsigned int *)context = job->options;
+	return 0;
+}
+
+/*
+ * Take up the jobs that the ledger has, before the server is asked: what they have dealt is reported
+ * whatever sets the server gives to this PC.
+ */
+static int take_locals(struct member *m)
+{
+	struct service *s = m->service;
+	const struct pool_local *local;
+	struct event_job *grown;
+	unsigned int options;
+	size_t n;
+
+	for (n = 0; n < m->local_count; n++) {
+		local = &m->locals[n];
+		options = 0;
+		/* another ledger has another job of this number, or none */
+		if (strcmp(local->print, m->identity.print) ||
+		    dealbox_ledger_jobs(s->ledger, local->local, keep_options, &options) ||
+		    !(options & DEALBOX_JOB_EVENT))
+			continue;
+		if (!jobs_find(&s->jobs, local->local) && !service_ledger_load(s, local->local))
+			continue;
+		grown = realloc(m->jobs, (m->job_count + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		m->jobs = grown;
+		grown[m->job_count++] = (struct event_job){ .id = local->job, .local = local->local };
+	}
+	return 0;
 }
 
 /* Turn the set into boards for the ledger, and wipe them. */
@@ -569,7 +630,8 @@ static void take_set(struct member *m, struct round *round)
 		snprintf(job->session, sizeof(job->session), "%s", round->session);
 		err = adopt_set(m, job, round->set);
 		if (err)
-			snprintf(job->why, sizeof(job->why), "%s", dealbox_ledger_error(s->ledger)->what);
+			snprintf(job->why, sizeof(job->why), "%s", *dealbox_ledger_error(s->ledger)->what ?
+				 dealbox_ledger_error(s->ledger)->what : strerror(-err));
 	}
 	if (!err && !local_of(m, job) && !service_ledger_load(s, job->local)) {
 		err = -E2BIG;
@@ -583,6 +645,15 @@ static void take_set(struct member *m, struct round *round)
 }
 
 /* ---- answers ------------------------------------------------------------------------ */
+
+/* A job may be refused for a reason that is gone. */
+static void try_again(struct member *m)
+{
+	size_t n;
+
+	for (n = 0; n < m->job_count; n++)
+		*m->jobs[n].why = '\0';
+}
 
 static void answer_fresh(struct member *m, const struct round *round)
 {
@@ -600,9 +671,7 @@ static void answer_fresh(struct member *m, const struct round *round)
 		if (record->record.standing == POOL_COUNTS)
 			lease_recorded(&m->lease, &record->record.copy);
 	}
-	/* a job may be refused for a reason that is gone */
-	for (n = 0; n < m->job_count; n++)
-		*m->jobs[n].why = '\0';
+	try_again(m);
 	m->check = true;
 	m->dry = false;
 }
@@ -613,6 +682,9 @@ static void answer_request(struct member *m, const struct round *round)
 	uint32_t want = m->lease.want;
 	uint64_t lease_ms = ask->lost ? 0 : ask->until.ms - round->sent.ms;
 
+	/* a lost PC gets no sets */
+	if (m->lease.request == LEASE_BACK)
+		try_again(m);
 	if (m->lease.request != LEASE_TAKE) {
 		lease_answer(&m->lease, ask->lost);
 	} else if (lease_answer_take(&m->lease, &round->sent, lease_ms, ask->held, ask->held_count)) {
@@ -718,6 +790,8 @@ static bool is_unwanted(const struct member *m, const struct lease_copy *copy)
 	/* taken just now, and its set is on the way */
 	if (!local)
 		return !job || *job->why;
+	if (!job_has(local, copy->board, copy->copy))
+		return true;
 	return is_open(m, copy) && (m->lease.resting || local->state == DEALBOX_LEDGER_JOB_CANCELLED);
 }
 
@@ -747,6 +821,9 @@ static size_t list_jobs_here(struct member *m)
 	m->ask_jobs = calloc(m->job_count + 1, sizeof(*m->ask_jobs));
 	for (n = 0; m->ask_jobs && n < m->job_count; n++) {
 		job = local_of(m, &m->jobs[n]);
+		/* somebody has changed the database */
+		if (job && job->copies != m->jobs[n].copies)
+			continue;
 		if (job && job_open(job))
 			m->ask_jobs[count++] = m->jobs[n].id;
 	}
@@ -858,6 +935,9 @@ static void run(struct member *m)
 			if ((m->waiting <= m->round.errand_count && !m->round.set_of) ||
 			    m->lease.request)
 				any |= ask(m);
+			/* what is given back is not begun, whenever the answer comes */
+			if (m->lease.request == LEASE_GIVE_BACK)
+				hold_all(m);
 		}
 		if (any) {
 			m->busy = true;
@@ -907,6 +987,7 @@ void member_notice(struct service *s, const struct notice *notice)
 		if (!job)
 			break;
 		m->news = true;
+		m->waiting++;
 		copy = (struct lease_copy){ job->id, notice->copy->board, notice->copy->copy };
 		if (!notice->exact)
 			break;
@@ -952,6 +1033,8 @@ void member_open(struct service *s)
 	memcpy(m->address, s->config.event, sizeof(m->address));
 	err = pool_read_identity(s->config.folder, &m->identity, &error);
 	if (!err)
+		err = pool_read_jobs(s->config.folder, &m->locals, &m->local_count, &error);
+	if (!err)
 		err = pool_read_lease(s->config.folder, &m->lease, &error);
 	if (!err) {
 		err = pool_time(&now);
@@ -961,6 +1044,7 @@ void member_open(struct service *s)
 	if (!err) {
 		memcpy(m->boot, now.boot, sizeof(m->boot));
 		*error.what = '\0';
+		err = take_locals(m);
 	}
 	if (!err)
 		err = sd_event_add_time(s->event, &m->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, m);
@@ -992,6 +1076,7 @@ bool member_close(struct service *s)
 	free(m->ask_jobs);
 	free(m->machines);
 	free(m->jobs);
+	free(m->locals);
 	free(m->known);
 	lease_clear(&m->lease);
 	sodium_memzero(m, sizeof(*m));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,10 +118,13 @@ int pool_read_lease(const char *folder, struct lease *lease, struct dealbox_erro
 }
 
 /* Writes a new file, and gives it the name. */
-static int replace(const char *folder, const char *path, const char *text, size_t size)
+static int replace(const char *folder, const char *name, const char *text, size_t size)
 {
-	char other[4096];
-	int fd, dir, err = path_of(folder, "lease.new", other);
+	char path[4096], other[4096];
+	int fd, dir, err = path_of(folder, name, path);
+
+	if (!err && snprintf(other, sizeof(other), "%s.new", path) >= (int)sizeof(other))
+		err = -ENAMETOOLONG;
 
 	if (err)
 		return err;
@@ -148,18 +152,80 @@ static int replace(const char *folder, const char *path, const char *text, size_
 
 int pool_write_lease(const char *folder, const struct lease *lease, struct dealbox_error *error)
 {
-	char path[4096], *text = NULL;
+	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	int err = path_of(folder, "lease", path);
+	int err;
 
 	if (!out)
 		return failed(folder, "lease", -ENOMEM, error);
 	lease_print(lease, out);
-	if (fclose(out))
-		err = -ENOMEM;
-	if (!err)
-		err = replace(folder, path, text, size);
+	err = fclose(out) ? -ENOMEM : replace(folder, "lease", text, size);
 	free(text);
 	return err ? failed(folder, "lease", err, error) : 0;
+}
+
+/* ---- jobs --------------------------------------------------------------- */
+
+#define JOBS_HEAD	"dealbox jobs 1\n"
+#define JOBS_END	"end\n"
+
+static int jobs_parse(const char *text, struct pool_local **list, size_t *count)
+{
+	struct pool_local one, *grown;
+
+	if (strncmp(text, JOBS_HEAD, strlen(JOBS_HEAD)))
+		return -EBADMSG;
+	/* a line without an end, as of a file that was cut off, is no line */
+	for (text = strchr(text, '\n'); text; text = strchr(text, '\n')) {
+		text++;
+		if (!strcmp(text, JOBS_END))
+			return 0;
+		if (sscanf(text, "%24s %" SCNu32 " %" SCNu64, one.print, &one.job, &one.local) != 3)
+			return -EBADMSG;
+		grown = realloc(*list, (*count + 1) * sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		*list = grown;
+		grown[(*count)++] = one;
+	}
+	return -EBADMSG;
+}
+
+int pool_read_jobs(const char *folder, struct pool_local **list, size_t *count,
+		   struct dealbox_error *error)
+{
+	char *text;
+	size_t size;
+	int err = secret_read(folder, "jobs", &text, &size, error);
+
+	*list = NULL;
+	*count = 0;
+	if (!err) {
+		err = jobs_parse(text, list, count);
+		if (err)
+			failed(folder, "jobs", err, error);
+	}
+	free(text);
+	return err == -ENOENT ? 0 : err;
+}
+
+int pool_write_jobs(const char *folder, const struct pool_local *list, size_t count,
+		    struct dealbox_error *error)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	int err;
+
+	if (!out)
+		return failed(folder, "jobs", -ENOMEM, error);
+	fputs(JOBS_HEAD, out);
+	for (size_t n = 0; n < count; n++)
+		fprintf(out, "%s %" PRIu32 " %" PRIu64 "\n", list[n].print, list[n].job,
+			list[n].local);
+	fputs(JOBS_END, out);
+	err = fclose(out) ? -ENOMEM : replace(folder, "jobs", text, size);
+	free(text);
+	return err ? failed(folder, "jobs", err, error) : 0;
 }

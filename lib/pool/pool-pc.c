@@ -461,7 +461,8 @@ int pool_get_records(struct pool *pool, int (*each)(const struct pool_record *re
 	struct walk walk = { .record = each, .context = context };
 
 	return pool_run(pool, error, record_row, &walk,
-			"SELECT machine, insertion, job, number, copy, standing FROM dealbox.record",
+			"SELECT machine, insertion, job, number, copy, standing FROM dealbox.record "
+			"ORDER BY machine COLLATE \"C\", insertion",
 			0, NULL);
 }
 

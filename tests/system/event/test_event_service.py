@@ -153,6 +153,22 @@ def no_card(pc, name):
                 assert hand not in text, "a hand is shown"
 
 
+@contextlib.contextmanager
+def hanging():
+    """The server does not answer, and ends no connection."""
+    with open(os.path.join(SERVER.data, "postmaster.pid")) as file:
+        postmaster = file.readline().strip()
+    processes = [int(pid) for pid in subprocess.run(["pgrep", "-P", postmaster], capture_output=True, check=True,
+                                                    text=True).stdout.split()]
+    for pid in processes:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in processes:
+            os.kill(pid, signal.SIGCONT)
+
+
 def finish(name, pcs, total):
     """Deal until all copies count."""
     def done():
@@ -259,13 +275,7 @@ def test_a_server_that_hangs_delays_nothing():
         add(name, 30)
         pc.start()
         wait("copies", lambda: pc.view()["Open"] > 8)
-        with open(os.path.join(SERVER.data, "postmaster.pid")) as file:
-            postmaster = file.readline().strip()
-        processes = [int(pid) for pid in subprocess.run(["pgrep", "-P", postmaster], capture_output=True, check=True,
-                                                        text=True).stdout.split()]
-        for pid in processes:
-            os.kill(pid, signal.SIGSTOP)
-        try:
+        with hanging():
             count = len(pc.exact())
             wait("a board", lambda: pc.answer() or len(pc.exact()) > count)
             times = []
@@ -276,9 +286,6 @@ def test_a_server_that_hangs_delays_nothing():
             print("# Stop took at most %.0f ms" % (1000 * max(times)))
             # the service ends, whatever the server does
             assert pc.stop() == 0
-        finally:
-            for pid in processes:
-                os.kill(pid, signal.SIGCONT)
         pc.start()
         wait("the server", lambda: pc.has(State="online"))
         wait("the reports", lambda: pc.has(Waiting=0) and counted(name) >= count)
@@ -331,6 +338,75 @@ def test_a_lost_pc_forgets_and_comes_back():
         # at most what was in the machine
         assert surplus <= 1, surplus
         wait("all reports", lambda: len(one.exact()) + len(two.exact()) == 2 * BOARDS + surplus)
+
+
+def test_a_pc_that_was_lost_while_it_was_off_reports():
+    """Nobody gives it the set; what it has dealt it reports all the same."""
+    with world() as (name, (one, two)):
+        rows(name, "UPDATE dealbox.event SET lease = '8 s', margin = '1 s'")
+        add(name)
+        one.start()
+        wait("copies", lambda: one.view()["Open"] > 8)
+        SERVER.stop("fast")
+        try:
+            wait("offline", lambda: one.has(State="offline"))
+            wait("boards without the server", lambda: one.answer() or len(one.exact()) > 1)
+            wait("what waits", lambda: one.view()["Waiting"] >= 2)
+        finally:
+            one.stop()
+            SERVER.start()
+
+        def lost():
+            try:
+                return rows(name, "SELECT dealbox.lose('A')")
+            except Refused:
+                return None
+        wait("the end of its lease", lost)
+        one.start()
+        wait("its reports", lambda: counted(name) == len(one.exact()))
+        two.start()
+        finish(name, [one, two], 2 * BOARDS)
+        judge(name, [one, two], 2 * BOARDS)
+
+
+def test_another_event_with_the_same_deals_is_another():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name)
+        pc.start()
+        finish(name, [pc], 2 * BOARDS)
+        wait("all reports", lambda: pc.has(Waiting=0))
+        pc.stop()
+        other, (there,) = begin(pcs=("a",), machine=False)
+        try:
+            add(other, 3)
+            here = pc.folder, pc.database
+            pc.folder, pc.database = there.folder, there.database
+            pc.start()
+            finish(other, [pc], 3 * BOARDS)
+            assert len(pc.exact()) == 5 * BOARDS, len(pc.exact())
+            # and back
+            pc.stop()
+            pc.folder, pc.database = here
+            pc.start()
+            wait("the server", lambda: pc.has(State="online", Name="Cup", Waiting=0, Recorded=2 * BOARDS))
+            assert len(pc.exact()) == 5 * BOARDS
+        finally:
+            there.close()
+
+
+def test_what_is_given_back_is_not_begun():
+    """Whenever the server answers."""
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 30)
+        pc.start()
+        wait("copies", lambda: pc.view()["Open"] > 8)
+        with hanging():
+            pc.rest(True)
+            begun = len([r for r in pc.records() if r["record"] == "insertion"])
+            end = time.monotonic() + 2
+            while time.monotonic() < end:
+                pc.answer()
+            assert begun == len([r for r in pc.records() if r["record"] == "insertion"]), "a board was begun"
 
 
 def test_copies_move_to_another_pc():
