@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,14 @@ static int head_row(const char *const *columns, size_t count, void *context)
 	const struct walk *walk = context;
 	struct pool_head head = {
 		.pc = columns[0],
-		.origin = columns[1],
-		.note = columns[3],
-		.proof = columns[4],
+		.login = columns[1],
+		.origin = columns[2],
+		.note = columns[4],
+		.proof = columns[5],
 	};
 
 	/* the last may be null */
-	if (!pool_full(columns, count - 1) || !pool_hex(columns[2], head.key, sizeof(head.key)))
+	if (!pool_full(columns, count - 1) || !pool_hex(columns[3], head.key, sizeof(head.key)))
 		return -EBADMSG;
 	return walk->each(&head, walk->context);
 }
@@ -68,7 +70,7 @@ int pool_get_heads(struct pool *pool,
 	struct walk walk = { each, context };
 
 	return pool_run(pool, error, head_row, &walk,
-			"SELECT p.name, h.origin, encode(h.key, 'hex'), h.note, h.proof "
+			"SELECT p.name, p.login, h.origin, encode(h.key, 'hex'), h.note, h.proof "
 			"FROM dealbox.head h JOIN dealbox.pc p ON p.id = h.pc "
 			"ORDER BY h.origin, h.id",
 			0, NULL);
@@ -119,20 +121,25 @@ enum head_fault head_judge(struct head_log *log, const struct pool_head *given)
 	    dealbox_checkpoint_parse(given->note, strlen(given->note), &head, NULL) ||
 	    strcmp(head.origin, given->origin))
 		return HEAD_FORM;
-	if (!log->heads++)
-		memcpy(log->key, given->key, sizeof(log->key));
+	log->heads++;
 	strcpy(key.name, head.origin);
-	memcpy(key.key, log->key, sizeof(key.key));
+	memcpy(key.key, given->key, sizeof(key.key));
+	/* the first whose signature holds says which key is that of the log */
 	if (!is_key_of(given->key, head.origin) ||
-	    memcmp(log->key, given->key, sizeof(log->key)) ||
+	    (log->known && memcmp(log->key, given->key, sizeof(log->key))) ||
 	    dealbox_checkpoint_verify(given->note, strlen(given->note), &key, &time))
 		return HEAD_KEY;
+	memcpy(log->key, given->key, sizeof(log->key));
+	log->known = true;
 	if (log->last.size && head.size < log->last.size)
 		fault = HEAD_OLDER;
 	else if (log->last.size && !continues(log, &head, given))
 		fault = HEAD_ANOTHER;
+	if (fault && strcmp(log->login, given->login))
+		return fault;
 	if (!fault)
 		log->wrong--;
+	snprintf(log->login, sizeof(log->login), "%s", given->login);
 	log->last = head;
 	return fault;
 }

@@ -12,7 +12,7 @@
 
 /* A head as it is in the database. Nothing of it has been checked. */
 struct pool_head {
-	const char *pc;
+	const char *pc, *login;	/* login: its user in PostgreSQL */
 	const char *origin;	/* of the log */
 	const char *note;	/* the head as text */
 	const char *proof;	/* that it continues the one before, which contains it; NULL = none */
@@ -42,15 +42,17 @@ enum head_fault {
 
 /* A log, as far as its heads were judged. Zero it first. */
 struct head_log {
-	char pc[POOL_NAME];	/* that has reported the last one */
+	char pc[POOL_NAME];	/* that has reported the last good one; the caller's */
+	char login[POOL_NAME];	/* of the PC that has reported last */
 	uint32_t heads, wrong;
+	bool known;		/* key is that of the log */
 	uint8_t key[DEALBOX_SIGNER_KEY];
-	struct dealbox_checkpoint last;	/* that could be read */
+	struct dealbox_checkpoint last;	/* that the next one must continue */
 };
 
 /*
- * Judges the next head of a log. Also after a fault the next one is judged by it: each break shows
- * once.
+ * Judges the next head of a log. Also after a fault the next one is judged by it, so that each break
+ * shows once; but not if it is another user's: then it is not the log that is broken.
  */
 enum head_fault head_judge(struct head_log *log, const struct pool_head *head);
 

@@ -57,6 +57,7 @@ int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL
 /* What the server has for a PC. */
 struct admission {
 	bool left, lost, admitted;
+	uint64_t asked;
 	uint8_t sealed_key[POOL_SEALED_KEY];
 };
 
@@ -68,8 +69,9 @@ static int admission_row(const char *const *columns, size_t count, void *context
 		return -EBADMSG;
 	admission->left = !strcmp(columns[0], "left");
 	admission->lost = !strcmp(columns[0], "lost");
-	admission->admitted = columns[1];
-	if (columns[1] && !pool_hex(columns[1], admission->sealed_key, POOL_SEALED_KEY))
+	admission->asked = pool_number(columns[1]);
+	admission->admitted = columns[2];
+	if (columns[2] && !pool_hex(columns[2], admission->sealed_key, POOL_SEALED_KEY))
 		return -EBADMSG;
 	return 1;
 }
@@ -84,8 +86,8 @@ static int get_admission(struct pool *pool, const uint8_t public_key[POOL_KEY],
 
 	if (key)
 		err = pool_run(pool, error, admission_row, admission,
-			       "SELECT state, encode(sealed_key, 'hex') FROM dealbox.admission_of($1)",
-			       1, values);
+			       "SELECT state, asked, encode(sealed_key, 'hex') "
+			       "FROM dealbox.admission_of($1)", 1, values);
 	else
 		error_fill(error, 0, NULL, "out of memory");
 	free(key);
@@ -123,6 +125,23 @@ int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 				 "this PC was given the key of another event");
 	}
 	return err;
+}
+
+int pool_forget_lease(struct pool *pool, const uint8_t public_key[POOL_KEY], struct lease *lease,
+		      struct dealbox_error *error)
+{
+	struct admission admission;
+	int err = get_admission(pool, public_key, &admission, error);
+
+	if (err)
+		return err;
+	if (!admission.lost && !admission.left)
+		return error_set(error, -EBUSY, 0, "ask the director to declare this PC lost",
+				 "this PC may hold copies, and does not know which");
+	lease_clear(lease);
+	lease->asked = admission.asked;
+	lease->lost = admission.lost;
+	return 0;
 }
 
 struct sealed_set {

@@ -196,6 +196,13 @@ int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 		 struct dealbox_error *error);
 
 /*
+ * Begins a lease anew that cannot be read, if somebody has declared the PC lost, or it has left:
+ * then it holds nothing. -EBUSY: nobody has; -EPERM as above.
+ */
+int pool_forget_lease(struct pool *pool, const uint8_t public_key[POOL_KEY], struct lease *lease,
+		      struct dealbox_error *error);
+
+/*
  * Gets the set of a job, free it, and its session. -ENOENT: this PC has none of it, or is lost;
  * -EPERM: it has left; -EBADMSG: see pool_open_set().
  */

@@ -49,6 +49,8 @@ CREATE TABLE pc (
 	asked bigint NOT NULL DEFAULT 0,	-- number of its last request
 	nonce uuid,				-- and what it must repeat to get the same answer again
 	until timestamptz NOT NULL,		-- its lease: end of what it may begin on its own
+	heads integer NOT NULL DEFAULT 0,	-- that it has reported
+	head_bytes bigint NOT NULL DEFAULT 0,
 	seen timestamptz NOT NULL
 );
 CREATE UNIQUE INDEX pc_login ON pc (login) WHERE state <> 'left';
@@ -169,11 +171,12 @@ CREATE FUNCTION has_set(of_job integer) RETURNS boolean LANGUAGE sql STABLE SECU
 SET search_path = dealbox, pg_temp AS
 'SELECT EXISTS (SELECT FROM sealed_set s WHERE s.job = of_job AND s.pc = me())';
 
--- What became of the PC with that public key, and the key of the event as it was sealed for it. Also of
--- a PC that has left: it needs the key to report what it dealt, and its user may be another PC now.
-CREATE FUNCTION admission_of(my_key bytea) RETURNS TABLE (state text, sealed_key bytea)
+-- What became of the PC with that public key, the number of its last request, and the key of the event as
+-- it was sealed for it. Also of a PC that has left: it needs the key to report what it dealt, and its user
+-- may be another PC now.
+CREATE FUNCTION admission_of(my_key bytea) RETURNS TABLE (state text, asked bigint, sealed_key bytea)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = dealbox, pg_temp AS
-'SELECT p.state, p.sealed_key FROM pc p WHERE p.login = session_user AND p.public_key = my_key
+'SELECT p.state, p.asked, p.sealed_key FROM pc p WHERE p.login = session_user AND p.public_key = my_key
 	ORDER BY p.id DESC LIMIT 1';
 
 -- Finds the PC that asks, and locks its row: requests of one PC run one after the other.
@@ -384,11 +387,12 @@ BEGIN
 	RETURN holds;
 END $$;
 
--- The last head of a log, whichever PC has reported it: a PC that was rebuilt goes on with its log under
--- another name.
+-- The last head of a log that this user has reported: a PC that was rebuilt goes on with its log under
+-- another name. Another user may have reported heads of any log, and nothing here checks a signature.
 CREATE FUNCTION last_head(my_origin text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER
 SET search_path = dealbox, pg_temp AS
-'SELECT note FROM head WHERE origin = my_origin ORDER BY id DESC LIMIT 1';
+'SELECT h.note FROM head h JOIN pc p ON p.id = h.pc
+	WHERE h.origin = my_origin AND p.login = session_user ORDER BY h.id DESC LIMIT 1';
 
 -- Reports the head of a log. Also one that is older than the last: that an old copy of a PC's disk
 -- runs is to be seen.
@@ -396,11 +400,20 @@ CREATE FUNCTION report_head(my_token uuid, my_origin text, my_key bytea, my_note
 RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	mine pc := enter(my_token);
+	-- of one PC: far more than boards need, and no full disk
+	most_heads constant integer := 10000;
+	most_bytes constant bigint := 32 << 20;
+	size bigint := octet_length(my_origin) + octet_length(my_note) + coalesce(octet_length(my_proof), 0);
 BEGIN
-	IF my_note IS DISTINCT FROM last_head(my_origin) THEN
-		INSERT INTO head (pc, origin, key, note, proof, received)
-			VALUES (mine.id, my_origin, my_key, my_note, my_proof, clock());
+	IF my_note IS NOT DISTINCT FROM last_head(my_origin) THEN
+		RETURN;
 	END IF;
+	IF mine.heads >= most_heads OR mine.head_bytes + size > most_bytes THEN
+		RAISE EXCEPTION 'PC % has reported as many heads as a PC may', mine.name USING ERRCODE = '22023';
+	END IF;
+	UPDATE pc SET heads = heads + 1, head_bytes = head_bytes + size WHERE id = mine.id;
+	INSERT INTO head (pc, origin, key, note, proof, received)
+		VALUES (mine.id, my_origin, my_key, my_note, my_proof, clock());
 END $$;
 
 -- Says what all machines of this PC do.

@@ -697,6 +697,29 @@ def a_removed_pc_still_reports(box):
 
 
 @test
+def a_pc_without_a_lease_leaves(box):
+    """Its lease was damaged: when it was declared lost nobody waits for what it held."""
+    name = event(box)
+    for user in "ab":
+        admit(box, name, user)
+    leave = lambda user: box.dealbox("event", "leave", "--yes", "-f", user, "-d", SERVER.address(name, user))     # noqa: E731
+    for user in "ab":
+        token, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE login = '%s'" % user)
+        take(name, user, token, 1, 0)
+        box.write(user + "/lease", "dealbox lease 1\nask")
+        os.chmod(user + "/lease", 0o600)
+        leave(user).expect(2, "this is no lease", "declare this PC lost")
+        assert os.path.exists(user + "/identity")
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'")
+    director(box, name, "lost", "A").expect(0)
+    director(box, name, "remove", "B").expect(0)
+    for user in "ab":
+        leave(user).expect(0, user.upper() + " has left")
+        assert os.listdir(user) == [], os.listdir(user)
+    assert SERVER.sql(name, "SELECT state FROM dealbox.pc") == ["left", "left"]
+
+
+@test
 def a_surplus_board_is_taken_out_of_play(box):
     name = event(box, "--rehearsal")
     for user in "ab":
@@ -829,6 +852,42 @@ def a_head_is_believed_when_it_is_signed(box):
     # in another order: fewer certificates than before
     owner("UPDATE dealbox.head h SET note = 'x' || h.id; UPDATE dealbox.head h SET note = k.note FROM kept k WHERE k.id <> h.id")
     director(box, name, "audit").expect(1, "head 2: it has fewer certificates than the one before")
+
+
+@test
+def a_head_of_somebody_else_stops_nobody(box):
+    """A PC that reports the first head of another one's log, with a key of its own, spoils no audit."""
+    name = event(box, "--rehearsal")
+    certified(box, name, "a")
+    admit(box, name, "b")
+    machine = box.machine()
+    for board in "12":
+        certify(box, name, "a", machine, board).expect(0)
+    origin, key, note = SERVER.sql(name, "SELECT origin, encode(key, 'hex'), encode(convert_to(note, 'UTF8'), 'hex') "
+                                   "FROM dealbox.head ORDER BY id LIMIT 1")[0].split("|")
+    b, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'B'")
+    foreign = ("SELECT dealbox.report_head('%s', '%s', decode('%s', 'hex'), convert_from(decode('%s', 'hex'), 'UTF8'), NULL)")
+    SERVER.sql(name, foreign % (b, origin, "07" * 32, note), "b")
+    SERVER.sql(name, "UPDATE dealbox.head SET id = DEFAULT WHERE pc = (SELECT id FROM dealbox.pc WHERE name = 'A')")
+    result = director(box, name, "audit").expect(1, "WRONG: B, log dealbox/.*not signed with the key")
+    assert "WRONG: A" not in result.err and "A: 3 heads, 2 certificates" in result.out, result
+    # an older one that is signed, too: what A has to continue is its own
+    second, = SERVER.sql(name, "SELECT encode(convert_to(note, 'UTF8'), 'hex') FROM dealbox.head ORDER BY id DESC LIMIT 1")
+    certify(box, name, "a", machine, "3").expect(0)
+    SERVER.sql(name, foreign % (b, origin, key, second), "b")
+    certify(box, name, "a", machine, "4").expect(0)
+    result = director(box, name, "audit").expect(1, "WRONG: B, log dealbox/.*fewer certificates", "A: 6 heads, 4 certificates")
+    assert "WRONG: A" not in result.err, result
+
+
+@test
+def a_pc_reports_no_endless_heads(box):
+    name = event(box)
+    token = join(name, "a")
+    head = "SELECT dealbox.report_head('%s', 'log/1', decode(repeat('07', 32), 'hex'), n || repeat('x', %d), NULL) FROM %s AS n"
+    refused("22023", SERVER.sql, name, head % (token, 65000, "generate_series(1, 1000)"), "a")
+    refused("22023", SERVER.sql, name, head % (token, 10, "generate_series(1, 10001)"), "a")
+    SERVER.sql(name, head % (token, 100, "generate_series(1, 100)"), "a")
 
 
 @test

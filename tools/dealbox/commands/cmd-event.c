@@ -754,7 +754,7 @@ static enum status send_run(struct call *call)
 
 static enum status leave_run(struct call *call)
 {
-	struct dealbox_error error = { 0 };
+	struct dealbox_error error = { 0 }, other = { 0 };
 	struct lease_time now = { 0 };
 	enum status status = STATUS_INPUT;
 	struct lease lease = { 0 };
@@ -774,6 +774,8 @@ static enum status leave_run(struct call *call)
 		goto out;
 	/* dealboxd may have asked for something, and the server counts that */
 	err = pool_read_lease(call->folder, &lease, &error);
+	if (err == -EBADMSG && !pool_forget_lease(call->pool, identity.public_key, &lease, &other))
+		err = 0;
 	if (err) {
 		status = refused(err, &error);
 		goto out;
@@ -1045,8 +1047,10 @@ static int head_audit(const struct pool_head *head, void *context)
 		audit->log = (struct head_log) { 0 };
 		snprintf(audit->log.last.origin, sizeof(audit->log.last.origin), "%s", head->origin);
 	}
-	snprintf(audit->log.pc, sizeof(audit->log.pc), "%s", head->pc);
 	fault = head_judge(&audit->log, head);
+	/* whose log it is says who continues it */
+	if (!fault || !*audit->log.pc)
+		snprintf(audit->log.pc, sizeof(audit->log.pc), "%s", head->pc);
 	if (fault)
 		complain(NULL, "WRONG: %s, log %s, head %" PRIu32 ": %s", head->pc, head->origin,
 			 audit->log.heads, faults[fault]);
