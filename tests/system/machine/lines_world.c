@@ -316,6 +316,14 @@ static void power_goes(void)
 	alive = false;
 }
 
+static bool has_cards(void)
+{
+	for (unsigned int n = 0; n < LINES_CARDS; n++)
+		if (account[n] != LINES_NOWHERE)
+			return true;
+	return false;
+}
+
 /* The computer has no power: its outputs are pulled down. The lock is shut then, so the board stays. */
 static void computer_goes(void)
 {
@@ -324,8 +332,7 @@ static void computer_goes(void)
 	gates = 0;
 	gates_at = now;
 	memset(on, 0, sizeof(on));
-	for (unsigned int n = 0; n < LINES_CARDS; n++)
-		was_cut |= account[n] != LINES_NOWHERE;
+	was_cut |= has_cards();
 	was_there = !board_is_out;
 	puts("no power");
 }
@@ -428,6 +435,7 @@ static void card_goes_on(void)
 /* --- an evening --------------------------------------------------------------------------------------- */
 
 #define HANDS		(500 * MS)	/* a person takes a board out, or puts one in */
+#define DOUBTS		(9000 * MS)	/* ... takes out one that seems empty, and is not dealt */
 #define PATIENCE	(3000 * MS)	/* until a person helps */
 
 static void write_account(void)
@@ -554,7 +562,8 @@ static void switched(enum wiring_line line, bool level)
 	}
 	/* A host opens the lock with its question, too, whether the board is empty: one that is stays. */
 	if (line == WIRING_LOCK && !board_is_out)
-		exchange_at = !active && boards && (fed || was_there) ? now + HANDS : 0;
+		exchange_at = active || !boards ? 0 :
+			now + (fed || was_there || has_cards() ? HANDS : DOUBTS);
 	if (line == WIRING_FEED && active && !moves && !stuck && left)
 		begin_card();
 }
