@@ -22,7 +22,7 @@ struct thing {
 	u8 bytes[100];
 };
 
-static void *kept;
+static void *kept[4];
 
 static void nothing(struct timer_list *timer)
 {
@@ -75,12 +75,15 @@ static noinline void leak(void)
 
 	/*
 	 * Eight leaks for the scan while the module is loaded: stale stacks may still hold
-	 * some of the addresses. One more is leaked when the module is unloaded.
+	 * some of the addresses. Four more are leaked when the module is unloaded. Memory that
+	 * is not cleared has the address of the object that was free behind it, which is the
+	 * next one here, and one that is in use before them would then hold them all.
 	 */
 	for (n = 0; n < 8; n++)
-		lost = kmalloc(300, GFP_KERNEL);
+		lost = kzalloc(300, GFP_KERNEL);
 	lost = NULL;
-	WRITE_ONCE(kept, kmalloc(600, GFP_KERNEL));
+	for (n = 0; n < ARRAY_SIZE(kept); n++)
+		WRITE_ONCE(kept[n], kzalloc(600, GFP_KERNEL));
 }
 
 static noinline void invert_locks(void)
