@@ -222,13 +222,17 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 	       check_machines(wishes->machines, error);
 }
 
-/* Return the oldest job that is done or cancelled, or NULL. */
+/*
+ * Return the oldest job that is done or cancelled, or NULL. One of an event stays, because its boards
+ * may be reported later.
+ */
 static struct job *oldest_over(const struct service *s)
 {
 	struct job *job, *over = NULL;
 
 	for (job = s->jobs.first; job; job = job->next)
 		if ((job_done(job) || job->state == DEALBOX_LEDGER_JOB_CANCELLED) &&
+		    !(job->options & DEALBOX_JOB_EVENT) &&
 		    (!over || job->id < over->id))
 			over = job;
 	return over;

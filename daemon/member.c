@@ -561,26 +561,37 @@ static int keep_options(const struct dealbox_ledger_job *job, void *context)
 
 /*
  * Take up the jobs that the ledger has, before the server is asked: what they have dealt is reported
- * whatever sets the server gives to this PC.
+ * whatever sets the server gives to this PC. If one cannot be taken up, nothing is: it would be added
+ * again, and dealt again.
  */
-static int take_locals(struct member *m)
+static int take_locals(struct member *m, struct dealbox_error *error)
 {
 	struct service *s = m->service;
 	const struct pool_local *local;
 	struct event_job *grown;
 	unsigned int options;
 	size_t n;
+	int err;
 
 	for (n = 0; n < m->local_count; n++) {
 		local = &m->locals[n];
 		options = 0;
+		if (strcmp(local->print, m->identity.print))
+			continue;
+		err = dealbox_ledger_jobs(s->ledger, local->local, keep_options, &options);
+		if (err) {
+			snprintf(error->what, sizeof(error->what), "%s", dealbox_ledger_error(s->ledger)->what);
+			return err;
+		}
 		/* another ledger has another job of this number, or none */
-		if (strcmp(local->print, m->identity.print) ||
-		    dealbox_ledger_jobs(s->ledger, local->local, keep_options, &options) ||
-		    !(options & DEALBOX_JOB_EVENT))
+		if (!(options & DEALBOX_JOB_EVENT))
 			continue;
-		if (!jobs_find(&s->jobs, local->local) && !service_ledger_load(s, local->local))
-			continue;
+		if (!jobs_find(&s->jobs, local->local) && !service_ledger_load(s, local->local)) {
+			snprintf(error->what, sizeof(error->what), "there is no room for job %llu, which is "
+				 "of the event: finish or cancel others, and restart the service",
+				 (unsigned long long)local->local);
+			return -E2BIG;
+		}
 		grown = realloc(m->jobs, (m->job_count + 1) * sizeof(*grown));
 		if (!grown)
 			return -ENOMEM;
@@ -1044,7 +1055,7 @@ void member_open(struct service *s)
 	if (!err) {
 		memcpy(m->boot, now.boot, sizeof(m->boot));
 		*error.what = '\0';
-		err = take_locals(m);
+		err = take_locals(m, &error);
 	}
 	if (!err)
 		err = sd_event_add_time(s->event, &m->timer, CLOCK_BOOTTIME, 0, 1000, on_timer, m);

@@ -369,6 +369,32 @@ def test_a_pc_that_was_lost_while_it_was_off_reports():
         judge(name, [one, two], 2 * BOARDS)
 
 
+def test_a_job_that_is_over_stays_until_it_is_reported():
+    """However large the jobs are that somebody adds."""
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 1)
+        pc.start()
+        wait("all copies here", lambda: pc.answer() or
+             rows(name, "SELECT count(*) FROM dealbox.copy WHERE pc IS NULL AND record IS NULL") == ["0"])
+        assert counted(name) < BOARDS
+        SERVER.stop("fast")
+        try:
+            wait("the rest", lambda: pc.answer() or len(pc.exact()) == BOARDS)
+            number, _ = pc.add_set("practice")
+            # jobs that are over make room until all have more names than they may
+            machines = dbus.Array(["%0120d" % n for n in range(64)], signature="s")
+            try:
+                for _ in range(200):
+                    pc.add_job(number, [1], replay=True, machines=machines)
+                assert False, "there was room for everything"
+            except dbus.DBusException as error:
+                assert "too many jobs" in str(error), error
+        finally:
+            SERVER.start()
+        wait("its reports", lambda: counted(name) == BOARDS)
+        wait("nothing waits", lambda: pc.has(Waiting=0, Recorded=BOARDS))
+
+
 def test_another_event_with_the_same_deals_is_another():
     with world(pcs=("a",)) as (name, (pc,)):
         add(name)
