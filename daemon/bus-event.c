@@ -10,7 +10,8 @@
 static int get_event(sd_bus *bus, const char *path, const char *interface, const char *property,
 		     sd_bus_message *reply, void *context, sd_bus_error *error)
 {
-	static const char *const states[MEMBER_STATES] = { "connecting", "online", "offline", "refused" };
+	static const char *const states[MEMBER_STATES] = { "connecting", "online", "offline",
+							   "refused" };
 	struct member_view view = { .event = "", .pc = "", .reason = "" };
 	size_t n;
 
@@ -57,7 +58,8 @@ static void append_trouble(const struct member_trouble *trouble, void *context)
 	if (listed->err >= 0)
 		listed->err = sd_bus_message_append(listed->reply, "(uuusus)", trouble->copy.job,
 						    trouble->copy.board, trouble->copy.copy,
-						    trouble->machine, trouble->insertion, trouble->why);
+						    trouble->machine, trouble->insertion,
+						    trouble->why);
 }
 
 static int get_troubles(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -79,8 +81,9 @@ static void append_machine(const struct member_machine *machine, void *context)
 	struct listed *listed = context;
 
 	if (listed->err >= 0)
-		listed->err = sd_bus_message_append(listed->reply, "(sssuu)", machine->pc, machine->name,
-						    machine->state, machine->pace_s, machine->silent_s);
+		listed->err = sd_bus_message_append(listed->reply, "(sssuu)", machine->pc,
+						    machine->name, machine->state, machine->pace_s,
+						    machine->silent_s);
 }
 
 static int get_machines(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -106,7 +109,8 @@ static int event_rest(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err < 0)
 		return err;
 	if (member_rest(s, rest))
-		return sd_bus_error_set(error, ERROR("Ledger"), "the lease cannot be written; the journal says "
+		return sd_bus_error_set(error, ERROR("Ledger"),
+					"the lease cannot be written; the journal says "
 					"why");
 	return sd_bus_reply_method_return(m, "");
 }
@@ -126,9 +130,12 @@ const sd_bus_vtable event_vtable[] = {
 	SD_BUS_PROPERTY("Resting", "b", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Left", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("MinutesLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_machines, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_troubles, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_troubles, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_machines, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_troubles, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_troubles, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD_WITH_NAMES("Rest", "b", SD_BUS_PARAM(rest), "", , event_rest_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
@@ -136,7 +143,8 @@ const sd_bus_vtable event_vtable[] = {
 
 void event_changed(struct service *s)
 {
-	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State", "Reason", "Since",
-				       "LeaseLeft", "Open", "Recorded", "Waiting", "Resting", "Left",
-				       "MinutesLeft", "Machines", "Surplus", "Refused", NULL);
+	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State",
+				       "Reason", "Since", "LeaseLeft", "Open", "Recorded",
+				       "Waiting", "Resting", "Left", "MinutesLeft", "Machines",
+				       "Surplus", "Refused", NULL);
 }

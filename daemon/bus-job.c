@@ -107,11 +107,14 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	else if (kind == DEALBOX_ACT_COPIES)	/* the ledger refuses more than it can have */
 		err = sd_bus_message_read(m, "u", &act.value);
 	if (err >= 0 && act.board && !job_has(job, act.board, act.copy))
-		return sd_bus_error_setf(error, ERROR("NotFound"), "job %llu has no copy %u of board %u",
+		return sd_bus_error_setf(error, ERROR("NotFound"),
+					 "job %llu has no copy %u of board %u",
 					 (unsigned long long)job->id, act.copy, act.board);
 	if (err >= 0 && (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL) &&
-	    !jobs_room(&s->jobs, 0, 0, 0) && job_state(job, act.board, act.copy) == DEALBOX_LEDGER_COPY_OPEN)
-		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the jobs are too large: finish or "
+	    !jobs_room(&s->jobs, 0, 0, 0) &&
+	    job_state(job, act.board, act.copy) == DEALBOX_LEDGER_COPY_OPEN)
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"the jobs are too large: finish or "
 					"cancel some");
 	if (err >= 0)
 		err = record_act(s, m, &act, error);
@@ -120,7 +123,8 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	if (kind == DEALBOX_ACT_RESUME)
 		job->repeat = false;
 	if (service_ledger_refresh(s, job))
-		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
+		return sd_bus_error_set(error, ERROR("Ledger"),
+					dealbox_ledger_error(s->ledger)->what);
 	/* The ledger's list of copies does not contain open ones. */
 	if (kind == DEALBOX_ACT_REDEAL)
 		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
@@ -142,15 +146,18 @@ static int job_set_machines(sd_bus_message *m, struct service *s, sd_bus_error *
 	for (n = 0; err >= 0 && machines && machines[n]; n++)
 		names += strlen(machines[n]) + 1;
 	if (err >= 0 && !jobs_room(&s->jobs, 0, 0, names))
-		err = sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the jobs are too large: finish or "
+		err = sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				       "the jobs are too large: finish or "
 				       "cancel some");
 	if (err >= 0)
-		err = dealbox_ledger_keep_job(s->ledger, job->id, sender_person(m), (const char *const *)machines);
+		err = dealbox_ledger_keep_job(s->ledger, job->id, sender_person(m),
+					      (const char *const *)machines);
 	strv_free(machines);
 	if (err < 0)
 		return sd_bus_error_is_set(error) ? err : ledger_error(s, err, error);
 	if (service_ledger_refresh(s, job))
-		return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
+		return sd_bus_error_set(error, ERROR("Ledger"),
+					dealbox_ledger_error(s->ledger)->what);
 	return job_acted(m, s, job);
 }
 
@@ -168,7 +175,8 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err < 0)
 		return err;
 	if (!is_name(session))
-		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "this is not a valid name of a session");
+		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+					"this is not a valid name of a session");
 	if (!job || !(job->options & DEALBOX_JOB_CAPTURE))
 		return sd_bus_error_set(error, ERROR("NotFound"), "this job is not a capture");
 	boards = calloc(job->count, sizeof(*boards));
@@ -179,7 +187,8 @@ static int make_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = service_ledger_original(s, job, job->boards[n], &boards[n].deal, why);
 	}
 	if (*why)
-		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s", boards[n - 1].number, why);
+		err = sd_bus_error_setf(error, ERROR("BadSet"), "board %u: %s",
+					boards[n - 1].number, why);
 	else if (err)
 		err = ledger_error(s, err, error);
 	dealbox_ledger_user(s->ledger, sender_person(m));
@@ -208,9 +217,12 @@ static int count_row(struct listed *listed)
 }
 
 /* Set *name to that of the outcome; an exact insertion that does not count any more is revoked. */
-static int outcome_name(struct listed *listed, const struct dealbox_ledger_insertion *i, const char **name)
+static int outcome_name(struct listed *listed, const struct dealbox_ledger_insertion *i,
+			const char **name)
 {
-	int counts = i->outcome == DEALBOX_LEDGER_EXACT ? dealbox_ledger_counts(listed->s->ledger, i) : 1;
+	int counts = i->outcome == DEALBOX_LEDGER_EXACT ?
+			     dealbox_ledger_counts(listed->s->ledger, i) :
+			     1;
 
 	*name = counts ? dealbox_ledger_outcome_name(i->outcome) : "revoked";
 	return counts < 0 ? counts : count_row(listed);
@@ -223,8 +235,8 @@ static int append_insertion(const struct dealbox_ledger_insertion *i, void *cont
 	int err = outcome_name(listed, i, &outcome);
 
 	if (!err)
-		err = sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine, i->number,
-					    outcome);
+		err = sd_bus_message_append(listed->reply, "(uusus)", i->board, i->copy, i->machine,
+					    i->number, outcome);
 	return err < 0 ? err : 0;
 }
 
@@ -235,8 +247,8 @@ static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
 	int err = outcome_name(listed, i, &outcome);
 
 	if (!err)
-		err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy, i->machine, i->number,
-					    i->begun, i->ended, outcome);
+		err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy,
+					    i->machine, i->number, i->begun, i->ended, outcome);
 	return err < 0 ? err : 0;
 }
 
@@ -252,8 +264,9 @@ static int append_all(struct service *s, uint64_t job, sd_bus_message *reply, co
 		return err;
 	err = dealbox_ledger_insertions(s->ledger, job, false, append, &listed);
 	if (err == -E2BIG)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more than %d "
-					 "insertions; `dealbox ledger` shows them", INSERTIONS_MAX);
+		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					 "the job has more than %d insertions; `dealbox ledger` "
+					 "shows them", INSERTIONS_MAX);
 	return err ? ledger_error(s, -EIO, error) : sd_bus_message_close_container(reply);
 }
 
@@ -305,9 +318,11 @@ static int job_copies(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_message_open_container(listed.reply, 'a', "(uuus)");
 	if (err >= 0) {
 		read = dealbox_ledger_copies(s->ledger, job->id, append_copy, &listed);
-		err = read == -E2BIG ? sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "the job has more "
-							 "than %d copies", INSERTIONS_MAX) :
-		      read ? ledger_error(s, -EIO, error) : sd_bus_message_close_container(listed.reply);
+		err = read == -E2BIG ? sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+							 "the job has more than %d copies",
+							 INSERTIONS_MAX) :
+		      read ? ledger_error(s, -EIO, error) :
+			      sd_bus_message_close_container(listed.reply);
 	}
 	return send_reply(listed.reply, err);
 }
@@ -335,7 +350,9 @@ static int copy_job(const struct dealbox_ledger_job *job, void *context)
 	return 0;
 }
 
-/* Return who added the job and when, the head of the ledger, and all insertions with their times. */
+/*
+ * Return who added the job and when, the head of the ledger, and all insertions with their times.
+ */
 static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
@@ -389,14 +406,16 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	if (err < 0)
 		return err;
 	if (size != DEALBOX_HASH)
-		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS, "a salt must have %d bytes",
-					 DEALBOX_HASH);
+		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
+					 "a salt must have %d bytes", DEALBOX_HASH);
 	err = job ? service_ledger_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
 	if (err == -ENOENT)
-		return sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the "
-					 "machine %s that has ended", number, machine);
+		return sd_bus_error_setf(error, ERROR("NotFound"),
+					 "the job has no insertion %u of the machine %s that has "
+					 "ended", number, machine);
 	if (err)
-		return sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
+		return sd_bus_error_set(error, ERROR("Ledger"),
+					"the record of the insertion cannot be read");
 	dealbox_trace_commit(trace, salt, digest);
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
@@ -423,7 +442,8 @@ static bool is_emulator(struct service *s, const struct dealbox_ledger_insertion
 	if (dealbox_ledger_emulated(s->ledger, insertion->id))
 		return true;
 	for (st = s->stations->first; st; st = st->next)
-		if (!strcmp(st->id, insertion->machine) && !strncmp(st->uri, "emu:", strlen("emu:")))
+		if (!strcmp(st->id, insertion->machine) &&
+		    !strncmp(st->uri, "emu:", strlen("emu:")))
 			return true;
 	return !dealbox_attestation_read(attestation, &statement) && statement.emulated;
 }
@@ -436,7 +456,8 @@ static int append_word(sd_bus_message *reply, bool attested, const uint8_t *byte
 
 static int reply_attestation(sd_bus_message *m, struct service *s,
 			     const struct dealbox_ledger_insertion *insertion,
-			     struct dealbox_ledger_attestation *found, bool attested, const uint8_t *salt)
+			     struct dealbox_ledger_attestation *found, bool attested,
+			     const uint8_t *salt)
 {
 	struct dealbox_attestation attestation = { 0 };
 	sd_bus_message *reply = NULL;
@@ -473,15 +494,16 @@ static unsigned int *wrong_commitments(uint32_t uid)
 	static struct { uint32_t uid; unsigned int count; } users[16];
 	size_t i;
 
-	for (i = 0; i < sizeof(users) / sizeof(*users) - 1 && users[i].count && users[i].uid != uid; i++)
+	for (i = 0; i < sizeof(users) / sizeof(*users) - 1 && users[i].count && users[i].uid != uid;
+	     i++)
 		;
 	users[i].uid = uid;
 	return &users[i].count;
 }
 
 /*
- * Return what the machine has signed about an insertion, for a certificate: to a caller who knows the
- * deal, as the commitment to it shows. With the nonce, deals could be tried.
+ * Return what the machine has signed about an insertion, for a certificate: to a caller who knows
+ * the deal, as the commitment to it shows. With the nonce, deals could be tried.
  */
 static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -507,19 +529,24 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 		return err;
 	if (salt_size != DEALBOX_HASH || plan_size != DEALBOX_HASH)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_INVALID_ARGS,
-					 "a salt and a commitment must have %d bytes", DEALBOX_HASH);
+					 "a salt and a commitment must have %d bytes",
+					 DEALBOX_HASH);
 	wrong = wrong_commitments(sender_uid(m));
 	if (*wrong >= WRONG_COMMITMENTS)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u commitments were to other deals: restart dealboxd to go on",
+					 "%u commitments were to other deals: restart dealboxd to "
+					 "go on",
 					 *wrong);
-	err = job ? service_ledger_attestation(s, job, machine, number, &insertion, &deal, &found, &attested) :
+	err = job ? service_ledger_attestation(s, job, machine, number, &insertion, &deal, &found,
+					       &attested) :
 		    -ENOENT;
 	if (err == -ENOENT)
-		err = sd_bus_error_setf(error, ERROR("NotFound"), "the job has no insertion %u of the machine "
-					"%s that has ended", number, machine);
+		err = sd_bus_error_setf(error, ERROR("NotFound"),
+					"the job has no insertion %u of the machine %s that has "
+					"ended", number, machine);
 	else if (err)
-		err = sd_bus_error_set(error, ERROR("Ledger"), "the record of the insertion cannot be read");
+		err = sd_bus_error_set(error, ERROR("Ledger"),
+				       "the record of the insertion cannot be read");
 	else if (!dealbox_plan_commit(job_pocket_order(job), &deal, salt, digest) &&
 		 !memcmp(digest, plan, sizeof(digest)))
 		err = reply_attestation(m, s, &insertion, &found, attested, salt);
@@ -634,8 +661,8 @@ const sd_bus_vtable job_vtable[] = {
 				 job_set_machines_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetBoards", "", , "au", SD_BUS_PARAM(boards), job_boards_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("GetCopies", "", , "a(uuus)", SD_BUS_PARAM(copies), job_copies_call,
-				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("GetCopies", "", , "a(uuus)", SD_BUS_PARAM(copies),
+				 job_copies_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Skip", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
 				 job_skip_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Redeal", "uu", SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
@@ -652,11 +679,13 @@ const sd_bus_vtable job_vtable[] = {
 				 SD_BUS_PARAM(salt), "bsbsay", SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(basis) SD_BUS_PARAM(read) SD_BUS_PARAM(pockets)
 				 SD_BUS_PARAM(trace), job_commit_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("GetAttestation", "suayay", SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion)
-				 SD_BUS_PARAM(salt) SD_BUS_PARAM(plan), "buayayayay", SD_BUS_PARAM(emulator)
+	SD_BUS_METHOD_WITH_NAMES("GetAttestation", "suayay",
+				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion)
+				 SD_BUS_PARAM(salt) SD_BUS_PARAM(plan), "buayayayay",
+				 SD_BUS_PARAM(emulator)
 				 SD_BUS_PARAM(number) SD_BUS_PARAM(key) SD_BUS_PARAM(statement)
-				 SD_BUS_PARAM(attestation) SD_BUS_PARAM(nonce), job_attestation_call,
-				 SD_BUS_VTABLE_UNPRIVILEGED),
+				 SD_BUS_PARAM(attestation) SD_BUS_PARAM(nonce),
+				 job_attestation_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
 				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(text), 0),
@@ -688,6 +717,6 @@ void job_judged(struct service *s, const struct notice *notice)
 
 	job_path(notice->copy->job, path);
 	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", notice->copy->board,
-			   notice->copy->copy, notice->station->id, notice->insertion, notice->exact,
-			   notice->text);
+			   notice->copy->copy, notice->station->id, notice->insertion,
+			   notice->exact, notice->text);
 }

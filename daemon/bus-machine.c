@@ -49,7 +49,8 @@ int find_station(sd_bus *bus, const char *path, const char *interface, void *con
 
 static int too_late(sd_bus_error *error)
 {
-	return sd_bus_error_set(error, ERROR("Changed"), "too late: the machine asks something else now, so nothing "
+	return sd_bus_error_set(error, ERROR("Changed"),
+				"too late: the machine asks something else now, so nothing "
 				"was done");
 }
 
@@ -82,10 +83,11 @@ MACHINE_METHOD(machine_release, PUSH_RELEASE)
 METHOD(machine_release, "deal")
 
 /*
- * Return the machine that asks the question whose number the message begins with, if the answer is one
- * of those that it can have, ENGINE_*. Otherwise set *error.
+ * Return the machine that asks the question whose number the message begins with, if the answer is
+ * one of those that it can have, ENGINE_*. Otherwise set *error.
  */
-static struct station *asked(sd_bus_message *m, struct service *s, unsigned int answer, sd_bus_error *error)
+static struct station *asked(sd_bus_message *m, struct service *s, unsigned int answer,
+			     sd_bus_error *error)
 {
 	struct station *st = machine_at(s, sd_bus_message_get_path(m));
 	uint32_t question = 0;
@@ -97,7 +99,8 @@ static struct station *asked(sd_bus_message *m, struct service *s, unsigned int 
 	else if (question != st->question)
 		too_late(error);
 	else if (!(station_keys(st) & answer))
-		sd_bus_error_set(error, ERROR("NotAsked"), "this is no answer to what the machine asks");
+		sd_bus_error_set(error, ERROR("NotAsked"),
+				 "this is no answer to what the machine asks");
 	else
 		return st;
 	return NULL;
@@ -117,7 +120,8 @@ METHOD(machine_answer, "deal")
 
 static int not_of_job(sd_bus_error *error)
 {
-	return sd_bus_error_set(error, ERROR("NotFound"), "the job has no copy of this board left to be dealt");
+	return sd_bus_error_set(error, ERROR("NotFound"),
+				"the job has no copy of this board left to be dealt");
 }
 
 /* Deal the board that is in the machine instead of the one that was expected. */
@@ -130,8 +134,9 @@ static int machine_deal_this(sd_bus_message *m, struct service *s, sd_bus_error 
 	st->dealing.starter = sender_person(m);
 	if (!engine_take(&st->dealing.engine, &s->jobs, stations_engines(s)))
 		return not_of_job(error);
-	log_message(MESSAGE_OPERATOR, st->id, NULL, "user %u lets board %u, which is in the machine, be dealt",
-		    sender_person(m), st->dealing.engine.number);
+	log_message(MESSAGE_OPERATOR, st->id, NULL,
+		    "user %u lets board %u, which is in the machine, be dealt", sender_person(m),
+		    st->dealing.engine.number);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_deal_this, "deal")
@@ -147,8 +152,9 @@ static int machine_name_board(sd_bus_message *m, struct service *s, sd_bus_error
 	st->dealing.starter = sender_person(m);
 	if (!engine_number(&st->dealing.engine, &s->jobs, stations_engines(s), board))
 		return not_of_job(error);
-	log_message(MESSAGE_OPERATOR, st->id, NULL, "user %u says that the board in the machine is board %u",
-		    sender_person(m), board);
+	log_message(MESSAGE_OPERATOR, st->id, NULL,
+		    "user %u says that the board in the machine is board %u", sender_person(m),
+		    board);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_name_board, "deal")
@@ -202,7 +208,8 @@ static struct station *present(sd_bus_message *m, struct service *s, sd_bus_erro
 
 static int machine_error(const struct station *st, sd_bus_error *error)
 {
-	return sd_bus_error_set(error, ERROR("Machine"), dealbox_machine_error(st->dealing.machine)->what);
+	return sd_bus_error_set(error, ERROR("Machine"),
+				dealbox_machine_error(st->dealing.machine)->what);
 }
 
 static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *error)
@@ -222,9 +229,9 @@ METHOD(machine_locate, "deal")
 static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	static const char *const names[] = {
-		"boards-dealt", "boards-voided", "cards-fed", "cards-read", "unreadable", "repeated",
-		"not-in-plan", "double-feeds", "feed-timeouts", "jams", "wrong-pockets", "gates-late",
-		"gates-ignored", "power-ons", "seconds",
+		"boards-dealt", "boards-voided", "cards-fed", "cards-read", "unreadable",
+		"repeated", "not-in-plan", "double-feeds", "feed-timeouts", "jams", "wrong-pockets",
+		"gates-late", "gates-ignored", "power-ons", "seconds",
 	};
 	struct station *st = present(m, s, error);
 	struct dealbox_counters counters;
@@ -291,8 +298,9 @@ static int machine_parameters(sd_bus_message *m, struct service *s, sd_bus_error
 		if (got == -EREMOTEIO)	/* it has none of this number */
 			continue;
 		err = got ? machine_error(st, error) :
-		      sd_bus_message_append(reply, "(usuuus)", param.id, parameters[n].name, param.value,
-					    param.min, param.max, parameters[n].unit);
+			    sd_bus_message_append(reply, "(usuuus)", param.id, parameters[n].name,
+						  param.value, param.min, param.max,
+						  parameters[n].unit);
 	}
 	if (err >= 0)
 		err = sd_bus_message_close_container(reply);
@@ -311,8 +319,8 @@ static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 		return err < 0 ? err : 0;
 	if (dealbox_machine_set_param(st->dealing.machine, id, value))
 		return machine_error(st, error);
-	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u set parameter %u to %u", sender_person(m), id,
-		    value);
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u set parameter %u to %u",
+		    sender_person(m), id, value);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_set_parameter, "service")
@@ -327,15 +335,16 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
 	if (!engine_may_test(&st->dealing.engine))
-		return sd_bus_error_set(error, ERROR("Busy"), "a test deal needs an empty board that has just "
+		return sd_bus_error_set(error, ERROR("Busy"),
+					"a test deal needs an empty board that has just "
 					"been put in, and an idle machine");
 	st->dealing.engine.test = true;
 	if (dealbox_machine_test_deal(st->dealing.machine, st->dealing.engine.insertion, cards)) {
 		st->dealing.engine.test = false;
 		return machine_error(st, error);
 	}
-	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u started a test deal of %u cards", sender_person(m),
-		    cards);
+	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u started a test deal of %u cards",
+		    sender_person(m), cards);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_test_deal, "service")
@@ -372,7 +381,8 @@ struct word {
 };
 
 /* Append the texts of the bits that are set. */
-static int append_words(sd_bus_message *reply, const struct word *words, size_t count, uint32_t bits)
+static int append_words(sd_bus_message *reply, const struct word *words, size_t count,
+			uint32_t bits)
 {
 	size_t n;
 	int err = sd_bus_message_open_container(reply, 'a', "s");
@@ -390,25 +400,31 @@ static int append_words(sd_bus_message *reply, const struct word *words, size_t 
 static int append_keys(sd_bus_message *reply, const struct station *st)
 {
 	static const struct word words[] = {
-		{ ENGINE_START, "start" }, { ENGINE_TAKE, "deal-this" }, { ENGINE_NUMBER, "name-board" },
+		{ ENGINE_START, "start" }, { ENGINE_TAKE, "deal-this" },
+		{ ENGINE_NUMBER, "name-board" },
 		{ ENGINE_SKIP, "skip" }, { ENGINE_REDEAL, "redeal" }, { ENGINE_PAUSE, "pause" },
-		{ ENGINE_RESUME, "resume" }, { ENGINE_RELEASE, "release" }, { ENGINE_ACCEPT, "accept" },
+		{ ENGINE_RESUME, "resume" }, { ENGINE_RELEASE, "release" },
+		{ ENGINE_ACCEPT, "accept" },
 		{ ENGINE_TEST, "test-deal" }, { KEY_REVEAL, "reveal" }, { KEY_LOCATE, "locate" },
 	};
 
-	return append_words(reply, words, sizeof(words) / sizeof(words[0]), station_keys(st) |
-			    (*st->dealing.revealed ? KEY_REVEAL : 0) | (st->dealing.machine ? KEY_LOCATE : 0));
+	return append_words(reply, words, sizeof(words) / sizeof(words[0]),
+			    station_keys(st) | (*st->dealing.revealed ? KEY_REVEAL : 0) |
+				    (st->dealing.machine ? KEY_LOCATE : 0));
 }
 
 static int append_capabilities(sd_bus_message *reply, const struct station *st)
 {
 	static const struct word words[] = {
-		{ DEALBOX_CAP_STORED_PLAN, "stored-plan" }, { DEALBOX_CAP_HOST_ROUTED, "host-routed" },
+		{ DEALBOX_CAP_STORED_PLAN, "stored-plan" },
+		{ DEALBOX_CAP_HOST_ROUTED, "host-routed" },
 		{ DEALBOX_CAP_BY_CARD, "by-card" }, { DEALBOX_CAP_BY_POSITION, "by-position" },
 		{ DEALBOX_CAP_CAPTURE, "capture" }, { DEALBOX_CAP_BOARD_READER, "board-reader" },
-		{ DEALBOX_CAP_BOARD_LOCK, "board-lock" }, { DEALBOX_CAP_EXIT_SENSORS, "exit-sensors" },
+		{ DEALBOX_CAP_BOARD_LOCK, "board-lock" },
+		{ DEALBOX_CAP_EXIT_SENSORS, "exit-sensors" },
 		{ DEALBOX_CAP_FACE_SENSOR, "face-sensor" },
-		{ DEALBOX_CAP_DOUBLE_FEED_SENSOR, "double-feed-sensor" }, { DEALBOX_CAP_KEYS, "keys" },
+		{ DEALBOX_CAP_DOUBLE_FEED_SENSOR, "double-feed-sensor" },
+		{ DEALBOX_CAP_KEYS, "keys" },
 		{ DEALBOX_CAP_TEST_DEAL, "test-deal" }, { DEALBOX_CAP_ATTEST, "attest" },
 	};
 
@@ -419,8 +435,8 @@ static int append_capabilities(sd_bus_message *reply, const struct station *st)
 #define NAMES(table) (table), sizeof(table) / sizeof((table)[0])
 
 /* Append an entry, unless the number is 0: unknown. A text for each number, if there is a table. */
-static int append_fact(sd_bus_message *reply, const char *key, uint32_t number, const char *const *names,
-		       size_t count)
+static int append_fact(sd_bus_message *reply, const char *key, uint32_t number,
+		       const char *const *names, size_t count)
 {
 	if (!number || (names && number >= count))
 		return 0;
@@ -486,7 +502,8 @@ static int append_test(sd_bus_message *reply, const struct station *st)
 		const char *key;
 		uint32_t number;
 	} numbers[] = {
-		{ "insertion", t->insertion }, { "cards", t->cards }, { "fed", t->fed }, { "read", t->read },
+		{ "insertion", t->insertion }, { "cards", t->cards }, { "fed", t->fed },
+		{ "read", t->read },
 		{ "face-up", t->face_up }, { "repeated", t->repeated }, { "landed", t->landed },
 	};
 	int err = sd_bus_message_open_container(reply, 'a', "{sv}");
@@ -520,8 +537,9 @@ static const struct {
 	{ "JobPath", append_job_path }, { "Test", append_test },
 };
 
-static int get_structured(sd_bus *bus, const char *path, const char *interface, const char *property,
-			  sd_bus_message *reply, void *context, sd_bus_error *error)
+static int get_structured(sd_bus *bus, const char *path, const char *interface,
+			  const char *property, sd_bus_message *reply, void *context,
+			  sd_bus_error *error)
 {
 	const struct station *st = machine_at(context, path);
 	size_t n;
@@ -595,7 +613,8 @@ static int get_machine(sd_bus *bus, const char *path, const char *interface, con
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	if (!strcmp(property, "Instruction")) {
 		dealing_facts(&st->dealing, &facts);
-		dealbox_operator_text(state, &facts, st->service->config.language, text, sizeof(text));
+		dealbox_operator_text(state, &facts, st->service->config.language, text,
+				      sizeof(text));
 	}
 	for (n = 0; n < sizeof(texts) / sizeof(texts[0]); n++)
 		if (!strcmp(property, texts[n].name))
@@ -626,7 +645,8 @@ const sd_bus_vtable machine_vtable[] = {
 	SD_BUS_PROPERTY("Keys", "as", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Question", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("JobPath", "o", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Capabilities", "as", get_structured, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Capabilities", "as", get_structured, 0,
+			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("CardsTotal", "u", get_machine, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("NextBoard", "u", get_next, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("NextCopy", "u", get_next, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -637,8 +657,8 @@ const sd_bus_vtable machine_vtable[] = {
 				 machine_answer_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("DealThis", "u", SD_BUS_PARAM(question), "", ,
 				 machine_deal_this_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("NameBoard", "uu", SD_BUS_PARAM(question) SD_BUS_PARAM(board), "", ,
-				 machine_name_board_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("NameBoard", "uu", SD_BUS_PARAM(question) SD_BUS_PARAM(board), "",
+				 , machine_name_board_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Pause", "", "", machine_pause_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Stop", "", "", stop_all, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD("Accept", "", "", machine_accept_call, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -652,10 +672,10 @@ const sd_bus_vtable machine_vtable[] = {
 				 machine_get_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetParameters", "", , "a(usuuus)", SD_BUS_PARAM(parameters),
 				 machine_parameters_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("SetParameter", "uu", SD_BUS_PARAM(number) SD_BUS_PARAM(value), "", ,
-				 machine_set_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_METHOD_WITH_NAMES("TestDeal", "u", SD_BUS_PARAM(cards), "", ,
-				 machine_test_deal_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("SetParameter", "uu", SD_BUS_PARAM(number) SD_BUS_PARAM(value), "",
+				 , machine_set_parameter_call, SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("TestDeal", "u", SD_BUS_PARAM(cards), "", , machine_test_deal_call,
+				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("GetStatistics", "", , "a" STATISTICS_TYPE, SD_BUS_PARAM(months),
 				 machine_statistics_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Reveal", "", , "s", SD_BUS_PARAM(diagnosis),
@@ -698,10 +718,10 @@ void machine_changed(struct station *st, bool state)
 	if (path && state)
 		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Port", "Model", "Present", "State", "Instruction",
-					       "Diagnosis", "Dealing", "Job", "Board", "Copy", "Cards",
-					       "Insertion", "Facts", "Keys", "Question", "JobPath",
-					       "Capabilities", "CardsTotal", "NextBoard", "NextCopy",
-					       "Pace", "Test", NULL);
+					       "Diagnosis", "Dealing", "Job", "Board", "Copy",
+					       "Cards", "Insertion", "Facts", "Keys", "Question",
+					       "JobPath", "Capabilities", "CardsTotal", "NextBoard",
+					       "NextCopy", "Pace", "Test", NULL);
 	else if (path)
 		sd_bus_emit_properties_changed(st->service->bus, path, "io.dealbox1.Machine",
 					       "Cards", NULL);

@@ -38,7 +38,8 @@ static int add_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 
 	err = sd_bus_message_read(m, "hss", &fd, &session, &pack);
 	if (err >= 0 && !is_name(session))
-		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the name of a session must have 1 to "
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+				       "the name of a session must have 1 to "
 				       "127 bytes, and no control characters");
 	if (err >= 0)
 		err = read_boards(fd, pack, &boards, &count, error);
@@ -101,8 +102,8 @@ static int list_set(const struct dealbox_ledger_set *set, void *context)
 
 	if (listed->count++ == SETS_MAX)
 		return -E2BIG;
-	err = sd_bus_message_append(listed->reply, "(txsubu)", set->set, set->at, set->session, set->boards,
-				    set->played, set->open);
+	err = sd_bus_message_append(listed->reply, "(txsubu)", set->set, set->at, set->session,
+				    set->boards, set->played, set->open);
 	return err < 0 ? err : 0;
 }
 
@@ -123,7 +124,9 @@ static int get_sets(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(get_sets, "deal")
 
-/* Record that everybody has played a set, so that its deals are no secret, or that this was wrong. */
+/*
+ * Record that everybody has played a set, so that its deals are no secret, or that this was wrong.
+ */
 static int set_played(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct dealbox_ledger_act act = { 0 };
@@ -223,8 +226,8 @@ static int read_wishes(sd_bus_message *m, struct wishes *wishes, sd_bus_error *e
 }
 
 /*
- * Return the oldest job that is done or cancelled, or NULL. One of an event stays, because its boards
- * may be reported later.
+ * Return the oldest job that is done or cancelled, or NULL. One of an event stays, because its
+ * boards may be reported later.
  */
 static struct job *oldest_over(const struct service *s)
 {
@@ -266,7 +269,8 @@ static void tell_absent(const struct service *s, const struct job *job)
 		st = stations_find(s, job->machines[n]);
 		if (st && st->dealing.machine)
 			continue;
-		log_message(MESSAGE_JOB, st ? st->id : NULL, &(struct copy){ job->id, 0, 0 }, "job %llu is for "
+		log_message(MESSAGE_JOB, st ? st->id : NULL, &(struct copy){ job->id, 0, 0 },
+			    "job %llu is for "
 			    "the machine %s, which is not connected now",
 			    (unsigned long long)job->id, job->machines[n]);
 		said++;
@@ -293,7 +297,8 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 	for (n = 0; wishes->machines && wishes->machines[n]; n++)
 		names += strlen(wishes->machines[n]) + 1;
 	if (!make_room(s, 1, size, names))
-		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "there are too many jobs, or too "
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"there are too many jobs, or too "
 					"large ones: finish or cancel some");
 	numbers = calloc(size, sizeof(*numbers));
 	if (!numbers)
@@ -312,7 +317,8 @@ static int begin_job(sd_bus_message *m, struct service *s, uint64_t set, const u
 		return ledger_error(s, err, error);
 	job = service_ledger_load(s, id);
 	if (!job)
-		return sd_bus_error_set(error, ERROR("Ledger"), "the job is recorded, and will be dealt "
+		return sd_bus_error_set(error, ERROR("Ledger"),
+					"the job is recorded, and will be dealt "
 					"after a restart of the service");
 	log_message(MESSAGE_JOB, NULL, &(struct copy){ id, 0, 0 }, "job %llu: %zu boards",
 		    (unsigned long long)id, size);
@@ -356,7 +362,8 @@ static int add_capture(sd_bus_message *m, struct service *s, sd_bus_error *error
 	if (err >= 0)
 		err = read_wishes(m, &wishes, error);
 	if (err >= 0 && wishes.options)
-		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "a capture accepts only the "
+		err = sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+				       "a capture accepts only the "
 				       "options machines and priority");
 	wishes.options |= DEALBOX_JOB_CAPTURE;
 	if (err >= 0)

@@ -49,7 +49,8 @@ int check_machines(char *const *machines, sd_bus_error *error)
 
 	for (n = 0; machines && machines[n]; n++)
 		if (!is_name(machines[n]))
-			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "the id of a machine must "
+			return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS,
+						"the id of a machine must "
 						"have 1 to 127 bytes, and no control characters");
 	if (n > MACHINES_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,

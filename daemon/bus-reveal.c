@@ -18,7 +18,8 @@
 static int reply_error(struct service *s, int err, sd_bus_error *error)
 {
 	if (err == -ENOENT)
-		return sd_bus_error_set(error, ERROR("NotFound"), "the ledger has no such set, job or board");
+		return sd_bus_error_set(error, ERROR("NotFound"),
+					"the ledger has no such set, job or board");
 	return sd_bus_error_set(error, ERROR("Ledger"), dealbox_ledger_error(s->ledger)->what);
 }
 
@@ -49,7 +50,8 @@ static bool is_played(struct service *s, uint64_t number)
 {
 	struct dealbox_ledger_set set = { 0 };
 
-	return number && !dealbox_ledger_sets(s->ledger, number, keep_set, &set) && set.played && !set.open;
+	return number && !dealbox_ledger_sets(s->ledger, number, keep_set, &set) && set.played &&
+	       !set.open;
 }
 
 const char *to_reveal_set(sd_bus_message *m, struct service *s)
@@ -76,7 +78,8 @@ int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	act.value = (int)number;
 	/* It may have changed while polkit asked. */
 	if (strcmp(call_action(), "reveal") && !is_played(s, number))
-		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED, "the set is not played any more, or has "
+		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
+					"the set is not played any more, or has "
 					"an open job: ask again");
 	err = record_act(s, m, &act, error);
 	if (err < 0)
@@ -106,7 +109,8 @@ static int append_trace(sd_bus_message *reply, int fd, struct service *s,
 	int err = dealbox_ledger_get_trace(s->ledger, insertion->id, &events, &count);
 
 	size = count * sizeof(*events);
-	while (!err && done < size && (wrote = write(fd, (const char *)events + done, size - done)) > 0)
+	while (!err && done < size &&
+	       (wrote = write(fd, (const char *)events + done, size - done)) > 0)
 		done += (size_t)wrote;
 	if (wrote < 0)
 		err = -errno;
@@ -142,7 +146,8 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		return reply_error(s, err, error);
 	if (count > INSERTIONS_MAX) {
 		free(insertions);
-		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "there are too many insertions: ask "
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"there are too many insertions: ask "
 					"for one board at a time");
 	}
 	fd = err = memory_open("traces");
@@ -150,8 +155,9 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
 		err = sd_bus_message_append(reply, "hss", fd,
-					    options & DEALBOX_JOB_CAPTURE ? "capture" :
-					    options & DEALBOX_JOB_BY_POSITION ? "by-position" : "by-card",
+					    options & DEALBOX_JOB_CAPTURE     ? "capture" :
+					    options & DEALBOX_JOB_BY_POSITION ? "by-position" :
+										"by-card",
 					    options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
 	if (err >= 0)
 		err = sd_bus_message_open_container(reply, 'a', "(uusuuu)");

@@ -25,8 +25,8 @@
 static bool is_local(int fd)
 {
 	/*
-	 * Memory (including memfd), disks, USB sticks, images. Not overlayfs: any user can mount one
-	 * above a file system that one of his programs serves.
+	 * Memory (including memfd), disks, USB sticks, images. Not overlayfs: any user can mount
+	 * one above a file system that one of his programs serves.
 	 */
 	static const unsigned long local[] = {
 		TMPFS_MAGIC, RAMFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC,
@@ -55,7 +55,8 @@ static int read_file(int fd, uint8_t **data, size_t *size, sd_bus_error *error)
 	ssize_t got;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_local(fd))
-		return sd_bus_error_set(error, ERROR("BadSet"), "the set must be a memfd, or a file on a "
+		return sd_bus_error_set(error, ERROR("BadSet"),
+					"the set must be a memfd, or a file on a "
 					"disk of this computer");
 	if (st.st_size > SET_MAX)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
@@ -88,7 +89,8 @@ static int bad_set(const struct dealbox_report *report, sd_bus_error *error)
 }
 
 /* Convert a set to boards of the ledger. Free them with boards_free(). */
-static int copy_boards(const struct dealbox_set *set, struct dealbox_ledger_board **boards, sd_bus_error *error)
+static int copy_boards(const struct dealbox_set *set, struct dealbox_ledger_board **boards,
+		       sd_bus_error *error)
 {
 	size_t count = dealbox_set_count(set), n;
 	struct dealbox_board board = DEALBOX_BOARD_INIT;
@@ -102,8 +104,9 @@ static int copy_boards(const struct dealbox_set *set, struct dealbox_ledger_boar
 		(*boards)[n].number = board.number;
 		(*boards)[n].deal = board.deal;
 		if (!board.number || board.number > DEALBOX_BOARD_DEALT_MAX)
-			err = sd_bus_error_setf(error, ERROR("BadSet"), "deal %zu has no number from 1 "
-						"to %d", n + 1, DEALBOX_BOARD_DEALT_MAX);
+			err = sd_bus_error_setf(error, ERROR("BadSet"),
+						"deal %zu has no number from 1 to %d", n + 1,
+						DEALBOX_BOARD_DEALT_MAX);
 	}
 	dealbox_deal_wipe(&board.deal);
 	return err;
@@ -143,8 +146,9 @@ int read_boards(int fd, const char *pack, struct dealbox_ledger_board **boards, 
 		err = bad_set(report, error);
 	/* Programs that have asked the user, like `dealbox deal --practice`, remove the mark. */
 	if (err >= 0 && dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED)
-		err = sd_bus_error_set(error, ERROR("BadSet"), "the deals are restricted: they are not wholly "
-				       "random (Law 6E4); for practice, `dealbox deal --practice` deals them");
+		err = sd_bus_error_set(error, ERROR("BadSet"),
+				       "the deals are restricted: they are not wholly random (Law "
+				       "6E4); for practice, `dealbox deal --practice` deals them");
 	if (err >= 0) {
 		*count = dealbox_set_count(set);
 		err = copy_boards(set, boards, error);
@@ -171,8 +175,9 @@ int may_ask(sd_bus_message *m, struct service *s, size_t boards, sd_bus_error *e
 	sd_event_now(s->event, CLOCK_BOOTTIME, &now);
 	if (!uid || budget_take(&budgets, uid, boards, now))
 		return 0;
-	log_message(MESSAGE_REFUSED, NULL, NULL, "user %u exceeded the limit of boards; somebody may be testing "
-		    "which deals were dealt", uid);
-	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED, "a user may submit %d boards at once, and "
-				 "%d per hour; root may submit any number", BUDGET_BOARDS, BUDGET_HOUR);
+	log_message(MESSAGE_REFUSED, NULL, NULL, "user %u exceeded the limit of boards; somebody "
+						 "may be testing which deals were dealt", uid);
+	return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+				 "a user may submit %d boards at once, and %d per hour; root may "
+				 "submit any number", BUDGET_BOARDS, BUDGET_HOUR);
 }

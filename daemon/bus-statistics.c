@@ -44,7 +44,8 @@ static int collect(const struct dealbox_ledger_insertion *i, void *context)
 	}
 	if (c->count == c->room) {
 		c->room = c->room ? 2 * c->room : 256;
-		grown = c->count < INSERTIONS_MAX ? realloc(c->list, c->room * sizeof(*grown)) : NULL;
+		grown = c->count < INSERTIONS_MAX ? realloc(c->list, c->room * sizeof(*grown)) :
+						    NULL;
 		if (!grown)
 			return -ENOMEM;
 		c->list = grown;
@@ -64,7 +65,8 @@ static int append_cards(sd_bus_message *reply, const struct statistics_month *mo
 
 	for (card = 0; err >= 0 && card < STATISTICS_CARDS; card++)
 		if (statistics_named(month, card))
-			err = sd_bus_message_append(reply, "(uu)", card, statistics_named(month, card));
+			err = sd_bus_message_append(reply, "(uu)", card,
+						    statistics_named(month, card));
 	return err < 0 ? err : sd_bus_message_close_container(reply);
 }
 
@@ -75,8 +77,10 @@ static int append_gates(sd_bus_message *reply, const struct statistics_month *mo
 
 	for (pocket = 0; err >= 0 && pocket < DEALBOX_MAX_POCKETS; pocket++)
 		if (month->gates[pocket].routed || month->gates[pocket].wrong)
-			err = sd_bus_message_append(reply, "(uuuu)", pocket, month->gates[pocket].routed,
-						    month->gates[pocket].wrong, month->gates[pocket].stuck);
+			err = sd_bus_message_append(reply, "(uuuu)", pocket,
+						    month->gates[pocket].routed,
+						    month->gates[pocket].wrong,
+						    month->gates[pocket].stuck);
 	return err < 0 ? err : sd_bus_message_close_container(reply);
 }
 
@@ -91,8 +95,8 @@ static int append_month(sd_bus_message *reply, struct statistics_month *month)
 	snprintf(name, sizeof(name), "%u-%02u", 1970 + month->month / 12, 1 + month->month % 12);
 	err = sd_bus_message_open_container(reply, 'r', "suuuua(uu)a(uuuu)");
 	if (err >= 0)
-		err = sd_bus_message_append(reply, "suuuu", name, month->boards, month->deals, month->failed,
-					    month->late);
+		err = sd_bus_message_append(reply, "suuuu", name, month->boards, month->deals,
+					    month->failed, month->late);
 	if (err >= 0)
 		err = append_cards(reply, month);
 	if (err >= 0)

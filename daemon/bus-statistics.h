@@ -10,9 +10,10 @@
 #define STATISTICS_TYPE	"(suuuua(uu)a(uuuu))"	/* of a month */
 
 /*
- * Answer with the statistics of the machine with this id, as lib/dealing/statistics.h allows. Returns
- * as a method does.
+ * Answer with the statistics of the machine with this id, as lib/dealing/statistics.h allows.
+ * Returns as a method does.
  */
-int reply_statistics(sd_bus_message *m, struct service *s, const char *machine, sd_bus_error *error);
+int reply_statistics(sd_bus_message *m, struct service *s, const char *machine,
+		     sd_bus_error *error);
 
 #endif

@@ -60,7 +60,8 @@ int bus_open(struct service *s)
 	if (err >= 0)
 		err = sd_bus_add_node_enumerator(s->bus, NULL, JOBS, list_jobs, s);
 	if (err >= 0 && s->member)
-		err = sd_bus_add_object_vtable(s->bus, NULL, EVENT, "io.dealbox1.Event", event_vtable, s);
+		err = sd_bus_add_object_vtable(s->bus, NULL, EVENT, "io.dealbox1.Event",
+					       event_vtable, s);
 	/*
 	 * The same priority as for machines, so that the source that has waited longest is next,
 	 * and a client that sends calls without end cannot starve the others.

@@ -334,12 +334,13 @@ static int on_credentials(sd_bus_message *reply, void *context, sd_bus_error *un
 		known = read_credentials(reply, client);
 	client->person = client->uid;
 	if (known && client->uid == 0 && client->pid &&
-	    !person_find(&client->search, client->service->bus, client->name, client->pid, on_person,
-			 client))
+	    !person_find(&client->search, client->service->bus, client->name, client->pid,
+			 on_person, client))
 		return 0;
 	client->known = known;
 	/* A client that has disconnected needs no answer. */
-	client_settle(client, sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER));
+	client_settle(client,
+		      sd_bus_message_is_method_error(reply, SD_BUS_ERROR_NAME_HAS_NO_OWNER));
 	return 0;
 }
 
@@ -374,8 +375,8 @@ static struct client *client_of(struct service *s, sd_bus_message *m)
 		return NULL;
 	client->service = s;
 	snprintf(client->name, sizeof(client->name), "%s", name);
-	if (ask_bus(s, &client->slot, CREDENTIALS_US, "org.freedesktop.DBus", "GetConnectionCredentials",
-		    name, on_credentials, client) < 0) {
+	if (ask_bus(s, &client->slot, CREDENTIALS_US, "org.freedesktop.DBus",
+		    "GetConnectionCredentials", name, on_credentials, client) < 0) {
 		free(client);
 		return NULL;
 	}
@@ -441,7 +442,8 @@ static int enqueue(struct service *s, sd_bus_message *m)
 	size_t bytes = 0;
 
 	if (add_size(m, &bytes) < 0) {
-		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the contents of the call do not "
+		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS,
+					   "the contents of the call do not "
 					   "match its signature");
 		return 1;
 	}
@@ -523,7 +525,8 @@ static void run_method(struct service *s, sd_bus_message *m, method_fn method)
 	if (sd_bus_error_is_set(&error))
 		err = sd_bus_reply_method_error(m, &error) < 0 ? -EIO : 0;
 	if (err == -EBADMSG || err == -ENXIO)
-		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS, "the contents of the call do not "
+		sd_bus_reply_method_errorf(m, SD_BUS_ERROR_INVALID_ARGS,
+					   "the contents of the call do not "
 					   "match its signature");
 	else if (err < 0)
 		sd_bus_reply_method_errno(m, err, NULL);
@@ -613,7 +616,8 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 	}
 	sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
 				   sd_bus_message_is_method_error(reply, NULL) ?
-				   "this user may not do that (polkit does not answer, or is not installed)" :
+				   "this user may not do that (polkit does not answer, or is not "
+				   "installed)" :
 				   "this user may not do that (polkit denied it)");
 	call_free(call);
 	return 0;

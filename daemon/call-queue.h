@@ -29,14 +29,18 @@ uint32_t sender_uid(sd_bus_message *m);
  * logged in, or if nobody is known to have.
  */
 uint32_t sender_person(sd_bus_message *m);
-/* Return the time in us when the current call was read, before it waited for its turn or for polkit. */
+/*
+ * Return the time in us when the current call was read, before it waited for its turn or for
+ * polkit.
+ */
 uint64_t call_arrived(void);
 /* Record a call that was executed at once, as soon as its user is known. */
 void calls_record(struct service *s, sd_bus_message *m, record_fn record);
 
 /*
- * Execute a Stop, or the emergency stop of the panel, that has come meanwhile; queue other calls. For what
- * takes long: call it every few milliseconds, such as at each row that is read of the ledger.
+ * Execute a Stop, or the emergency stop of the panel, that has come meanwhile; queue other calls.
+ * For what takes long: call it every few milliseconds, such as at each row that is read of the
+ * ledger.
  */
 void calls_look(struct service *s);
 

@@ -58,7 +58,8 @@ static int set_folder(struct config *config, const char *value)
 
 static int set_chip(struct config *config, const char *value)
 {
-	return snprintf(config->chip, sizeof(config->chip), "%s", value) < (int)sizeof(config->chip);
+	return snprintf(config->chip, sizeof(config->chip), "%s", value) <
+	       (int)sizeof(config->chip);
 }
 
 static int set_machine(struct config *config, const char *value)
@@ -128,8 +129,9 @@ int config_read(struct config *config, const char *path)
 	if (!line && !*config->chip == !has_lines(config))
 		return 0;
 	if (!line)
-		log_message(MESSAGE_CONFIG, NULL, NULL, "%s: [panel] needs chip and at least one line; "
-			    "dealboxd.conf(5) lists them", path);
+		log_message(MESSAGE_CONFIG, NULL, NULL,
+			    "%s: [panel] needs chip and at least one line; dealboxd.conf(5) lists "
+			    "them", path);
 	else if (line > 0)
 		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: unknown setting or invalid value; "
 			    "dealboxd.conf(5) lists the settings", path, line);

@@ -122,8 +122,8 @@ static int open_chips(struct dealboxd *d, struct udev *udev)
 	if (err >= 0)
 		err = udev_monitor_enable_receiving(d->chips);
 	if (err >= 0)
-		err = sd_event_add_io(d->service.event, NULL, udev_monitor_get_fd(d->chips), EPOLLIN,
-				      on_chips, d);
+		err = sd_event_add_io(d->service.event, NULL, udev_monitor_get_fd(d->chips),
+				      EPOLLIN, on_chips, d);
 	return err;
 }
 
@@ -175,12 +175,14 @@ static int serve(struct dealboxd *d)
 		err = stations_open(s);
 	if (err >= 0) {
 		panel_open(s);
-		log_message(MESSAGE_STARTED, NULL, NULL, "ready; the ledger is %s", s->config.ledger);
+		log_message(MESSAGE_STARTED, NULL, NULL, "ready; the ledger is %s",
+			    s->config.ledger);
 		sd_notify(0, "READY=1");
 		err = sd_event_loop(s->event);
 		sd_notify(0, "STOPPING=1");
 		if (err)
-			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped: the bus closed the connection");
+			log_message(MESSAGE_STOPPED, NULL, NULL,
+				    "stopped: the bus closed the connection");
 		else
 			log_message(MESSAGE_STOPPED, NULL, NULL, "stopped");
 	}
@@ -232,7 +234,8 @@ int main(int argc, char **argv)
 		default:
 			fprintf(key == 'h' ? stdout : stderr,
 				"usage: dealboxd [--config FILE]\n"
-				"Deals jobs on all machines of this computer. systemd starts it.\n\n"
+				"Deals jobs on all machines of this computer. systemd starts "
+				"it.\n\n"
 				"  -c, --config FILE  instead of /etc/dealbox/dealboxd.conf\n"
 				"  -h, --help         this help\n"
 				"      --version      the version\n");

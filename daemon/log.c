@@ -58,7 +58,8 @@ void log_message(enum message message, const char *machine, const struct copy *c
 		dealbox_ledger_head_format(&now, head);
 	/* With JOURNAL_STREAM, standard error is the journal too: do not log twice. */
 	if (!getenv("JOURNAL_STREAM"))
-		fprintf(stderr, "dealboxd: %s%s%s\n", machine ? machine : "", machine ? ": " : "", text);
+		fprintf(stderr, "dealboxd: %s%s%s\n", machine ? machine : "", machine ? ": " : "",
+			text);
 	sd_journal_send("MESSAGE=%s", text, "PRIORITY=%d", rows[message].priority,
 			"MESSAGE_ID=%s", rows[message].id,
 			"DEALBOX_MACHINE=%s", machine ? machine : "",

@@ -61,7 +61,8 @@ static int keep_record(const struct pool_record *record, void *context)
 static int keep_offer(const struct pool_offer *offer, void *context)
 {
 	struct round *round = context;
-	struct round_offer *grown = realloc(round->offers, (round->offer_count + 1) * sizeof(*grown));
+	struct round_offer *grown =
+		realloc(round->offers, (round->offer_count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -138,7 +139,8 @@ static int request(struct worker *w, struct round *round)
 	int err = pool_time(&round->sent);
 
 	if (err)
-		snprintf(round->error.what, sizeof(round->error.what), "the clock: %s", strerror(-err));
+		snprintf(round->error.what, sizeof(round->error.what), "the clock: %s",
+			 strerror(-err));
 	else
 		err = pool_request(w->pool, w->identity->token, &round->ask, &round->sent,
 				   &round->error);
@@ -173,7 +175,9 @@ static void keep_left(uint64_t copies, void *context)
 
 static int look(struct worker *w, struct round *round)
 {
-	const struct pool_view view = { .machine = keep_machine, .left = keep_left, .context = round };
+	const struct pool_view view = { .machine = keep_machine,
+					.left = keep_left,
+					.context = round };
 	struct pool_machine here[ROUND_MACHINES] = { 0 };
 	size_t n;
 	int err;

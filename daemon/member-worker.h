@@ -64,7 +64,7 @@ struct round {
 	struct round_machine *here;
 	size_t here_count;
 	uint32_t set_of;		/* job whose set is wanted; 0 = none */
-	struct lease ask;		/* a request with no answer, without what is held; NONE = none */
+	struct lease ask; /* a request with no answer, without what is held; NONE = none */
 	/* the answers: */
 	int err;			/* what ended the round: no connection, or a refusal */
 	struct dealbox_error error;
@@ -92,9 +92,9 @@ void round_clear(struct round *round);
 struct worker;
 
 /*
- * Starts the thread. done() is called from the loop with each round when it has ended, and with NULL
- * when the server says that there may be something to take, or that the connection was lost between
- * rounds. address and identity must live until worker_end(). Returns 0 or -errno.
+ * Starts the thread. done() is called from the loop with each round when it has ended, and with
+ * NULL when the server says that there may be something to take, or that the connection was lost
+ * between rounds. address and identity must live until worker_end(). Returns 0 or -errno.
  */
 int worker_start(struct worker **worker, sd_event *loop, const char *address,
 		 const struct pool_identity *identity,

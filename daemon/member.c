@@ -65,7 +65,7 @@ struct member {
 	uint8_t key[POOL_KEY];
 	struct event_job *jobs;
 	size_t job_count;
-	struct pool_local *locals;	/* as on disk: which job of the ledger is which of an event */
+	struct pool_local *locals; /* as on disk: which job of the ledger is which of an event */
 	size_t local_count;
 	struct known *known;
 	size_t known_count;
@@ -194,7 +194,8 @@ static void look_at_clock(struct member *m)
 	m->leased = leased;
 	if (!leased)
 		log_message(MESSAGE_EVENT, NULL, NULL,
-			    "event: the lease has ended, and no board is begun before the server answers");
+			    "event: the lease has ended, and no board is begun before the server "
+			    "answers");
 	changed(m);
 }
 
@@ -290,7 +291,8 @@ static struct known *known_find(const struct member *m, const char *machine, uin
 {
 	size_t n = place_of(m, machine, insertion);
 
-	return n < m->known_count && !compare(&m->known[n], machine, insertion) ? &m->known[n] : NULL;
+	return n < m->known_count && !compare(&m->known[n], machine, insertion) ? &m->known[n] :
+										  NULL;
 }
 
 /* Without memory it stays unknown, and is reported again. */
@@ -332,7 +334,8 @@ static int is_withdrawn(struct member *m, const struct known *known, const struc
 	if (known->standing > POOL_SURPLUS || *known->why)
 		return 0;
 	/* reading the ledger for each one takes time: it counts while its copy is recorded */
-	if (!m->check && job_state(job, insertion->board, insertion->copy) == DEALBOX_LEDGER_COPY_RECORDED)
+	if (!m->check &&
+	    job_state(job, insertion->board, insertion->copy) == DEALBOX_LEDGER_COPY_RECORDED)
 		return 0;
 	counts = dealbox_ledger_counts(m->service->ledger, insertion);
 	return counts < 0 ? counts : !counts;
@@ -351,7 +354,8 @@ static int add_errand(struct collecting *c, const struct dealbox_ledger_insertio
 		return 0;
 	if (insertion->outcome == DEALBOX_LEDGER_EXACT)
 		counts = dealbox_ledger_counts(s->ledger, insertion);
-	err = counts < 0 ? counts : dealbox_ledger_get_deal(s->ledger, c->set, insertion->board, &deal);
+	err = counts < 0 ? counts :
+			   dealbox_ledger_get_deal(s->ledger, c->set, insertion->board, &deal);
 	if (err)
 		return err;
 	errand = &round->errands[round->errand_count++];
@@ -387,7 +391,9 @@ static int collect(const struct dealbox_ledger_insertion *insertion, void *conte
 	return due < 0 ? due : 0;
 }
 
-/* Fill the round with what the server has not heard of. Returns false with an error of the ledger. */
+/*
+ * Fill the round with what the server has not heard of. Returns false with an error of the ledger.
+ */
 static bool collect_errands(struct member *m)
 {
 	struct collecting c = { .m = m };
@@ -410,7 +416,8 @@ static bool collect_errands(struct member *m)
 	}
 	m->waiting = c.waiting;
 	if (err)
-		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", dealbox_ledger_error(m->service->ledger)->what);
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s",
+			    dealbox_ledger_error(m->service->ledger)->what);
 	else if (!c.waiting)
 		m->check = false;
 	return !err;
@@ -426,12 +433,14 @@ static void errand_done(struct member *m, const struct errand *errand)
 	known_put(m, errand->machine, errand->insertion, &errand->copy,
 		  errand->err ? POOL_SURPLUS : errand->standing, errand->err ? errand->why : "");
 	if (errand->err)
-		log_message(MESSAGE_EVENT, errand->machine, &copy, "event: board %u, copy %u, insertion %u is "
-			    "refused, keep it out of play: %s", copy.board, copy.copy, errand->insertion,
+		log_message(MESSAGE_EVENT, errand->machine, &copy,
+			    "event: board %u, copy %u, insertion %u is refused, keep it out of "
+			    "play: %s", copy.board, copy.copy, errand->insertion,
 			    errand->why);
 	if (surplus)
-		log_message(MESSAGE_EVENT, errand->machine, &copy, "event: board %u, copy %u, insertion %u is "
-			    "surplus: take it out of play", copy.board, copy.copy, errand->insertion);
+		log_message(MESSAGE_EVENT, errand->machine, &copy,
+			    "event: board %u, copy %u, insertion %u is surplus: take it out of "
+			    "play", copy.board, copy.copy, errand->insertion);
 	/* nothing exact is there: the copy is held as before */
 	if (!errand->err && errand->standing == POOL_NO_BOARD)
 		return;
@@ -528,12 +537,14 @@ static int adopt(struct member *m, struct event_job *job, const struct dealbox_l
 						  .options = DEALBOX_JOB_EVENT,
 						  .priority = job->priority };
 	unsigned int *numbers = calloc(count, sizeof(*numbers));
-	int err = numbers ? dealbox_ledger_find_sets(s->ledger, boards, count, find_set, &finding) : -ENOMEM;
+	int err = numbers ? dealbox_ledger_find_sets(s->ledger, boards, count, find_set, &finding) :
+			    -ENOMEM;
 	size_t n;
 
 	dealbox_ledger_user(s->ledger, DEALBOX_UID_NONE);
 	if (!err && !finding.set)
-		err = dealbox_ledger_add_set(s->ledger, job->session, boards, count, &finding.set, NULL);
+		err = dealbox_ledger_add_set(s->ledger, job->session, boards, count, &finding.set,
+					     NULL);
 	if (!err && !job->added) {
 		for (n = 0; n < count; n++)
 			numbers[n] = boards[n].number;
@@ -549,7 +560,8 @@ static int adopt(struct member *m, struct event_job *job, const struct dealbox_l
 		return err;
 	job->local = job->added;
 	log_message(MESSAGE_JOB, NULL, &(struct copy){ job->local, 0, 0 },
-		    "job %llu: job %u of the event, %zu boards", (unsigned long long)job->local, job->id, count);
+		    "job %llu: job %u of the event, %zu boards", (unsigned long long)job->local,
+		    job->id, count);
 	return 0;
 }
 
@@ -560,9 +572,9 @@ static int keep_options(const struct dealbox_ledger_job *job, void *context)
 }
 
 /*
- * Take up the jobs that the ledger has, before the server is asked: what they have dealt is reported
- * whatever sets the server gives to this PC. If one cannot be taken up, nothing is: it would be added
- * again, and dealt again.
+ * Take up the jobs that the ledger has, before the server is asked: what they have dealt is
+ * reported whatever sets the server gives to this PC. If one cannot be taken up, nothing is: it
+ * would be added again, and dealt again.
  */
 static int take_locals(struct member *m, struct dealbox_error *error)
 {
@@ -580,14 +592,16 @@ static int take_locals(struct member *m, struct dealbox_error *error)
 			continue;
 		err = dealbox_ledger_jobs(s->ledger, local->local, keep_options, &options);
 		if (err) {
-			snprintf(error->what, sizeof(error->what), "%s", dealbox_ledger_error(s->ledger)->what);
+			snprintf(error->what, sizeof(error->what), "%s",
+				 dealbox_ledger_error(s->ledger)->what);
 			return err;
 		}
 		/* another ledger has another job of this number, or none */
 		if (!(options & DEALBOX_JOB_EVENT))
 			continue;
 		if (!jobs_find(&s->jobs, local->local) && !service_ledger_load(s, local->local)) {
-			snprintf(error->what, sizeof(error->what), "there is no room for job %llu, which is "
+			snprintf(error->what, sizeof(error->what),
+				 "there is no room for job %llu, which is "
 				 "of the event: finish or cancel others, and restart the service",
 				 (unsigned long long)local->local);
 			return -E2BIG;
@@ -596,7 +610,8 @@ static int take_locals(struct member *m, struct dealbox_error *error)
 		if (!grown)
 			return -ENOMEM;
 		m->jobs = grown;
-		grown[m->job_count++] = (struct event_job){ .id = local->job, .local = local->local };
+		grown[m->job_count++] =
+			(struct event_job){ .id = local->job, .local = local->local };
 	}
 	return 0;
 }
@@ -641,15 +656,18 @@ static void take_set(struct member *m, struct round *round)
 		snprintf(job->session, sizeof(job->session), "%s", round->session);
 		err = adopt_set(m, job, round->set);
 		if (err)
-			snprintf(job->why, sizeof(job->why), "%s", *dealbox_ledger_error(s->ledger)->what ?
-				 dealbox_ledger_error(s->ledger)->what : strerror(-err));
+			snprintf(job->why, sizeof(job->why), "%s",
+				 *dealbox_ledger_error(s->ledger)->what ?
+					 dealbox_ledger_error(s->ledger)->what :
+					 strerror(-err));
 	}
 	if (!err && !local_of(m, job) && !service_ledger_load(s, job->local)) {
 		err = -E2BIG;
 		snprintf(job->why, sizeof(job->why), "there is no room for it");
 	}
 	if (err)
-		log_message(MESSAGE_REFUSED, NULL, NULL, "event: job %u is not dealt here: %s", job->id, job->why);
+		log_message(MESSAGE_REFUSED, NULL, NULL, "event: job %u is not dealt here: %s",
+			    job->id, job->why);
 	else
 		service_notify(s, &(struct notice){ .kind = NOTICE_JOB_ADDED, .job = job->local });
 	m->dry = false;
@@ -698,14 +716,16 @@ static void answer_request(struct member *m, const struct round *round)
 		try_again(m);
 	if (m->lease.request != LEASE_TAKE) {
 		lease_answer(&m->lease, ask->lost);
-	} else if (lease_answer_take(&m->lease, &round->sent, lease_ms, ask->held, ask->held_count)) {
+	} else if (lease_answer_take(&m->lease, &round->sent, lease_ms, ask->held,
+				     ask->held_count)) {
 		/* no memory: the request is repeated */
 		return;
 	} else if (want && ask->held_count < want) {
 		m->dry = true;
 	}
 	if (ask->lost)
-		log_message(MESSAGE_EVENT, NULL, NULL, "event: somebody has declared this PC lost; it holds "
+		log_message(MESSAGE_EVENT, NULL, NULL,
+			    "event: somebody has declared this PC lost; it holds "
 			    "nothing any more");
 	/* what the ledger has, and the server has not, could be held by mistake */
 	m->heard |= !m->waiting;
@@ -733,7 +753,8 @@ static void answer_error(struct member *m, const struct round *round)
 		m->heard = false;
 	set_state(m, refusal ? MEMBER_REFUSED : MEMBER_OFFLINE, round->error.what);
 	/* not all PCs at once */
-	m->retry_ms = now_of(m).ms + m->pause_ms + randombytes_uniform((uint32_t)m->pause_ms / 2 + 1);
+	m->retry_ms =
+		now_of(m).ms + m->pause_ms + randombytes_uniform((uint32_t)m->pause_ms / 2 + 1);
 	m->pause_ms = m->pause_ms * 2 < PAUSE_MAX_MS ? m->pause_ms * 2 : PAUSE_MAX_MS;
 }
 
@@ -747,7 +768,8 @@ static void on_round(struct round *round, void *context)
 
 	if (!round) {
 		if (!m->look_ms)
-			m->look_ms = now_of(m).ms + (now_of(m).ms < m->given_ms + NOTIFIED_MS ? NOTIFIED_MS : 0) +
+			m->look_ms = now_of(m).ms +
+				     (now_of(m).ms < m->given_ms + NOTIFIED_MS ? NOTIFIED_MS : 0) +
 				     randombytes_uniform(NOTIFIED_MS);
 		set_timer(m);
 		return;
@@ -803,7 +825,8 @@ static bool is_unwanted(const struct member *m, const struct lease_copy *copy)
 		return !job || *job->why;
 	if (!job_has(local, copy->board, copy->copy))
 		return true;
-	return is_open(m, copy) && (m->lease.resting || local->state == DEALBOX_LEDGER_JOB_CANCELLED);
+	return is_open(m, copy) &&
+	       (m->lease.resting || local->state == DEALBOX_LEDGER_JOB_CANCELLED);
 }
 
 /* Ask to give back what is not to be dealt here. Returns false if there is nothing. */
@@ -867,7 +890,8 @@ static bool ask(struct member *m)
 	if (!save(m))
 		return false;
 	m->round.ask = (struct lease){ .asked = m->lease.asked, .request = m->lease.request,
-				       .want = m->lease.want, .jobs = m->ask_jobs, .jobs_count = jobs };
+				       .want = m->lease.want, .jobs = m->ask_jobs,
+				       .jobs_count = jobs };
 	memcpy(m->round.ask.nonce, m->lease.nonce, sizeof(m->lease.nonce));
 	if (!m->lease.given_count)
 		return true;
@@ -904,7 +928,8 @@ static void list_here(struct member *m)
 static void set_timer(struct member *m)
 {
 	const struct lease_time now = now_of(m);
-	uint64_t next = now.ms + LOOK_MS + m->machine_count * LOOK_MACHINE_MS, left = lease_left(&m->lease, &now);
+	uint64_t next = now.ms + LOOK_MS + m->machine_count * LOOK_MACHINE_MS,
+		 left = lease_left(&m->lease, &now);
 
 	if (!m->online && !m->busy && m->retry_ms < next)
 		next = m->retry_ms;
@@ -1050,7 +1075,8 @@ void member_open(struct service *s)
 	if (!err) {
 		err = pool_time(&now);
 		/* a lease that is not there has left its words */
-		snprintf(error.what, sizeof(error.what), "/proc/sys/kernel/random/boot_id: %s", strerror(-err));
+		snprintf(error.what, sizeof(error.what), "/proc/sys/kernel/random/boot_id: %s",
+			 strerror(-err));
 	}
 	if (!err) {
 		memcpy(m->boot, now.boot, sizeof(m->boot));
@@ -1112,7 +1138,8 @@ bool member_look(const struct service *s, struct member_view *view)
 		return false;
 	now = now_of(m);
 	*view = (struct member_view){
-		.event = m->event.name, .pc = m->identity.name, .state = m->state, .reason = m->reason,
+		.event = m->event.name, .pc = m->identity.name, .state = m->state,
+		.reason = m->reason,
 		.since = m->since, .waiting = m->waiting, .open = count_open(m),
 		.left_s = m->heard ? (uint32_t)((lease_left(&m->lease, &now) + 999) / 1000) : 0,
 		.resting = m->lease.resting,
@@ -1129,7 +1156,8 @@ bool member_look(const struct service *s, struct member_view *view)
 }
 
 void member_machines(const struct service *s,
-		     void (*each)(const struct member_machine *machine, void *context), void *context)
+		     void (*each)(const struct member_machine *machine, void *context),
+		     void *context)
 {
 	const struct member *m = s->member;
 	const struct round_machine *of;
@@ -1137,13 +1165,15 @@ void member_machines(const struct service *s,
 
 	for (n = 0; m && n < m->machine_count; n++) {
 		of = &m->machines[n];
-		each(&(struct member_machine){ of->pc, of->name, of->state, of->pace_s, silent_s(m, of) },
+		each(&(struct member_machine){ of->pc, of->name, of->state, of->pace_s,
+					       silent_s(m, of) },
 		     context);
 	}
 }
 
 void member_troubles(const struct service *s, bool refused,
-		     void (*each)(const struct member_trouble *trouble, void *context), void *context)
+		     void (*each)(const struct member_trouble *trouble, void *context),
+		     void *context)
 {
 	const struct member *m = s->member;
 	size_t n;
@@ -1151,16 +1181,21 @@ void member_troubles(const struct service *s, bool refused,
 	for (n = 0; m && n < m->known_count; n++)
 		if (m->known[n].standing == POOL_SURPLUS && !*m->known[n].why == !refused)
 			each(&(struct member_trouble){ m->known[n].copy, m->known[n].machine,
-						       m->known[n].insertion, m->known[n].why }, context);
+						       m->known[n].insertion, m->known[n].why },
+			     context);
 	for (n = 0; m && refused && n < m->job_count; n++)
 		if (*m->jobs[n].why)
-			each(&(struct member_trouble){ { m->jobs[n].id, 0, 0 }, "", 0, m->jobs[n].why },
+			each(&(struct member_trouble){ { m->jobs[n].id, 0, 0 }, "", 0,
+						       m->jobs[n].why },
 			     context);
-	/* the director has said that a board of this PC is void: only a person can say it here, too */
+	/*
+	 * the director has said that a board of this PC is void: only a person can say it here, too
+	 */
 	for (n = 0; m && refused && !m->waiting && n < m->lease.held_count; n++)
 		if (is_recorded(m, &m->lease.held[n]))
-			each(&(struct member_trouble){ m->lease.held[n], "", 0, "the event wants this copy again, "
-						       "and the ledger here has it: redeal it" }, context);
+			each(&(struct member_trouble){ m->lease.held[n], "", 0,
+						       "the event wants this copy again, and the "
+						       "ledger here has it: redeal it" }, context);
 }
 
 int member_rest(struct service *s, bool rest)

@@ -16,7 +16,8 @@
 
 struct service;
 
-enum member_state { MEMBER_CONNECTING, MEMBER_ONLINE, MEMBER_OFFLINE, MEMBER_REFUSED, MEMBER_STATES };
+enum member_state { MEMBER_CONNECTING, MEMBER_ONLINE, MEMBER_OFFLINE, MEMBER_REFUSED,
+		    MEMBER_STATES };
 
 /* Something that a person has to look at: a board, or a job (board 0). */
 struct member_trouble {
@@ -58,10 +59,14 @@ void member_notice(struct service *service, const struct notice *notice);
 bool member_look(const struct service *service, struct member_view *view);
 /* Call each() for the machines of all PCs. */
 void member_machines(const struct service *service,
-		     void (*each)(const struct member_machine *machine, void *context), void *context);
-/* Call each() for surplus boards (refused = false), or for what the server or the ledger refuses. */
+		     void (*each)(const struct member_machine *machine, void *context),
+		     void *context);
+/*
+ * Call each() for surplus boards (refused = false), or for what the server or the ledger refuses.
+ */
 void member_troubles(const struct service *service, bool refused,
-		     void (*each)(const struct member_trouble *trouble, void *context), void *context);
+		     void (*each)(const struct member_trouble *trouble, void *context),
+		     void *context);
 /*
  * Take no copies any more, and give those back that are not begun, so that other PCs deal them; or
  * take again. Returns 0 or -errno, which is logged.

@@ -10,14 +10,16 @@
 #include "service.h"
 #include "stations.h"
 
-static const char without[] = "this dealboxd was built without panels; take [panel] out of the settings";
+static const char without[] =
+	"this dealboxd was built without panels; take [panel] out of the settings";
 
 void panel_open(struct service *s)
 {
 	if (!*s->config.chip || *s->panel->wrong)
 		return;
 	memcpy(s->panel->wrong, without, sizeof(without));
-	log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Dealing is stopped until then", without);
+	log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Dealing is stopped until then",
+		    without);
 	service_notify(s, &(struct notice){ .kind = NOTICE_PANEL_CHANGED });
 	stations_run_later(s);
 }
@@ -33,8 +35,10 @@ void panel_notice(struct service *s, const struct notice *notice)
 
 	if (notice->kind == NOTICE_MACHINE_TURN)
 		engine_bar(&st->dealing.engine,
-			   *s->config.chip && (!*s->config.machine || !strcmp(s->config.machine, st->id)) ?
-			   DEALBOX_OPERATOR_PANEL : DEALBOX_OPERATOR_NONE);
+			   *s->config.chip && (!*s->config.machine ||
+					       !strcmp(s->config.machine, st->id)) ?
+				   DEALBOX_OPERATOR_PANEL :
+				   DEALBOX_OPERATOR_NONE);
 }
 
 int panel_fd(const struct service *s)

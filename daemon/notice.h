@@ -14,17 +14,17 @@ struct service;
 struct station;
 
 enum notice_kind {
-	NOTICE_MACHINE_ADDED,	/* station: a machine was connected for the first time */
-	NOTICE_MACHINE_STATE,	/* station: state and related properties may have changed */
-	NOTICE_MACHINE_CARDS,	/* station: the number of cards has changed */
-	NOTICE_MACHINE_OPERATOR,	/* station: the operator's state; station->told is the old one */
-	NOTICE_MACHINE_TURN,	/* station: about to choose its next steps; may call engine_bar() */
-	NOTICE_MACHINES_RUN,	/* all stations have done their steps */
-	NOTICE_JUDGED,		/* station, copy, insertion, exact, text: a verdict was recorded */
-	NOTICE_JOB_CHANGED,	/* job: state or counts may have changed */
-	NOTICE_PANEL_CHANGED,	/* panel_state() may have changed */
-	NOTICE_MEMBER_CHANGED,	/* state, copies or boards of the event may have changed */
-	NOTICE_JOB_ADDED,	/* job: of the event */
+	NOTICE_MACHINE_ADDED, /* station: a machine was connected for the first time */
+	NOTICE_MACHINE_STATE, /* station: state and related properties may have changed */
+	NOTICE_MACHINE_CARDS, /* station: the number of cards has changed */
+	NOTICE_MACHINE_OPERATOR, /* station: the operator's state; station->told is the old one */
+	NOTICE_MACHINE_TURN, /* station: about to choose its next steps; may call engine_bar() */
+	NOTICE_MACHINES_RUN, /* all stations have done their steps */
+	NOTICE_JUDGED, /* station, copy, insertion, exact, text: a verdict was recorded */
+	NOTICE_JOB_CHANGED, /* job: state or counts may have changed */
+	NOTICE_PANEL_CHANGED, /* panel_state() may have changed */
+	NOTICE_MEMBER_CHANGED, /* state, copies or boards of the event may have changed */
+	NOTICE_JOB_ADDED, /* job: of the event */
 };
 
 struct notice {

@@ -62,7 +62,9 @@ int panel_setting_read(struct panel_setting *setting, enum panel_line line, cons
 		return -EINVAL;
 	/* Parse from the end, since a name may contain spaces. */
 	while ((word = strrchr(text, ' '))) {
-		option = *word && word[1] ? read_option(setting, panel_rows[line].output, word + 1) : 1;
+		option = *word && word[1] ?
+				 read_option(setting, panel_rows[line].output, word + 1) :
+				 1;
 		if (option < 0)
 			return option;
 		if (!option)
@@ -98,7 +100,8 @@ enum dealbox_operator_state panel_bars(unsigned int lines, unsigned int active)
 bool panel_pushes(enum panel_line line, enum push *push)
 {
 	static const enum push pushes[] = {
-		[PANEL_START] = PUSH_START, [PANEL_STOP] = PUSH_PAUSE, [PANEL_EMERGENCY] = PUSH_STOP,
+		[PANEL_START] = PUSH_START, [PANEL_STOP] = PUSH_PAUSE,
+		[PANEL_EMERGENCY] = PUSH_STOP,
 	};
 
 	if (line >= sizeof(pushes) / sizeof(pushes[0]))

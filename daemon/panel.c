@@ -63,7 +63,8 @@ static void press_start(struct service *s)
 		taken = true;
 	}
 	if (asking && !taken)
-		log_message(MESSAGE_OPERATOR, NULL, NULL, "start was pressed, but several machines wait "
+		log_message(MESSAGE_OPERATOR, NULL, NULL,
+			    "start was pressed, but several machines wait "
 			    "for their own answer: press start at each machine, or in a program");
 }
 
@@ -152,7 +153,8 @@ static int read_edges(struct panel *p, struct panel_edge *edges, unsigned int co
 		event = gpiod_edge_event_buffer_get_event(buffer, (unsigned long)n);
 		edges[n] = (struct panel_edge){
 			.offset = gpiod_edge_event_get_line_offset(event),
-			.active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE,
+			.active = gpiod_edge_event_get_event_type(event) ==
+				  GPIOD_EDGE_EVENT_RISING_EDGE,
 			.seqno = gpiod_edge_event_get_global_seqno(event),
 		};
 	}
@@ -242,7 +244,8 @@ static enum dealbox_operator_state bar_of(const struct service *s, const struct 
 {
 	if (!*s->config.chip || !at_panel(s, st))
 		return DEALBOX_OPERATOR_NONE;
-	return s->panel->request ? panel_bars(s->panel->lines, s->panel->active) : DEALBOX_OPERATOR_PANEL;
+	return s->panel->request ? panel_bars(s->panel->lines, s->panel->active) :
+				   DEALBOX_OPERATOR_PANEL;
 }
 
 /* ---- lamps and buzzer ------------------------------------------------------------ */
@@ -367,7 +370,9 @@ static void release_later(struct panel *p)
 /* Add a timer, disarmed. */
 static int add_clock(struct service *s, sd_event_source **clock, sd_event_time_handler_t ring)
 {
-	int err = *clock ? 0 : sd_event_add_time_relative(s->event, clock, CLOCK_MONOTONIC, 0, 1000, ring, s);
+	int err = *clock ? 0 :
+			   sd_event_add_time_relative(s->event, clock, CLOCK_MONOTONIC, 0, 1000,
+						      ring, s);
 
 	return err < 0 ? err : sd_event_source_set_enabled(*clock, SD_EVENT_OFF);
 }
@@ -395,8 +400,8 @@ static void panel_lost(struct service *s, const char *format, ...)
 	/* Other chips may come and go: do not log the same reason again. */
 	if (strcmp(wrong, s->panel->wrong)) {
 		memcpy(s->panel->wrong, wrong, sizeof(wrong));
-		log_message(MESSAGE_PANEL_LOST, NULL, NULL, "the panel: %s. Dealing is stopped until it works",
-			    wrong);
+		log_message(MESSAGE_PANEL_LOST, NULL, NULL,
+			    "the panel: %s. Dealing is stopped until it works", wrong);
 		service_notify(s, &(struct notice){ .kind = NOTICE_PANEL_CHANGED });
 	}
 	/* The caller may be iterating over the stations. */
@@ -435,16 +440,17 @@ static struct gpiod_chip *open_chip(struct service *s)
 		return found;
 	gpiod_chip_close(found);
 	if (count)
-		panel_lost(s, "%s: [panel] chip: %u chips are labelled '%s'; name one by its path", s->config_path,
-			   count, name);
+		panel_lost(s, "%s: [panel] chip: %u chips are labelled '%s'; name one by its path",
+			   s->config_path, count, name);
 	else if (closed)
-		panel_lost(s, "%s: [panel] chip: no permission to open %s'%s'; docs/install.md has the udev "
-			   "rule for dealboxd", s->config_path,
+		panel_lost(s, "%s: [panel] chip: no permission to open %s'%s'; docs/install.md has "
+			      "the udev rule for dealboxd", s->config_path,
 			   *name == '/' ? "" : "the GPIO chips and find ", name);
 	else if (*name == '/')
 		panel_lost(s, "%s: [panel] chip: %s: %s", s->config_path, name, strerror(err));
 	else
-		panel_lost(s, "%s: [panel] chip: there is no GPIO chip '%s'; `gpiodetect` lists them",
+		panel_lost(s,
+			   "%s: [panel] chip: there is no GPIO chip '%s'; `gpiodetect` lists them",
 			   s->config_path, name);
 	return NULL;
 }
@@ -474,17 +480,19 @@ static bool find_line(struct service *s, struct gpiod_chip *chip, enum panel_lin
 		gpiod_line_info_free(info);
 	}
 	if (!found)
-		panel_lost(s, "%s: [panel] %s: the chip '%s' has no line '%s'; `gpioinfo` lists them",
+		panel_lost(s,
+			   "%s: [panel] %s: the chip '%s' has no line '%s'; `gpioinfo` lists them",
 			   s->config_path, key, s->config.chip, name);
 	else if (found > 1)
-		panel_lost(s, "%s: [panel] %s: the chip '%s' has %u lines named '%s'", s->config_path, key,
-			   s->config.chip, found, name);
+		panel_lost(s, "%s: [panel] %s: the chip '%s' has %u lines named '%s'",
+			   s->config_path, key, s->config.chip, found, name);
 	else if (used)
-		panel_lost(s, "%s: [panel] %s: the line '%s' is used by '%s'", s->config_path, key, name, user);
+		panel_lost(s, "%s: [panel] %s: the line '%s' is used by '%s'", s->config_path, key,
+			   name, user);
 	for (n = 0; found == 1 && !used && n < line; n++)
 		if (s->panel->lines >> n & 1 && s->panel->offsets[n] == s->panel->offsets[line]) {
-			panel_lost(s, "%s: [panel] %s: the line '%s' is already used for %s", s->config_path, key,
-				   name, panel_rows[n].key);
+			panel_lost(s, "%s: [panel] %s: the line '%s' is already used for %s",
+				   s->config_path, key, name, panel_rows[n].key);
 			return false;
 		}
 	if (found != 1 || used)
@@ -630,7 +638,8 @@ void panel_end(struct service *s)
 	uint64_t apart;
 
 	if (p->gone && sd_event_source_get_time(p->apart, &apart) >= 0) {
-		until = (struct timespec){ (time_t)(apart / 1000000), (long)(apart % 1000000 * 1000) };
+		until = (struct timespec){ (time_t)(apart / 1000000),
+					   (long)(apart % 1000000 * 1000) };
 		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
 			;
 	}

@@ -39,7 +39,8 @@ static int on_owner(sd_bus_message *reply, void *context, sd_bus_error *unused)
 	int there = 0;
 
 	(void)unused;
-	if (sd_bus_message_is_method_error(reply, NULL) || sd_bus_message_read(reply, "b", &there) < 0)
+	if (sd_bus_message_is_method_error(reply, NULL) ||
+	    sd_bus_message_read(reply, "b", &there) < 0)
 		there = 0;
 	return found(person, there ? person->uid : 0);
 }
@@ -67,7 +68,8 @@ static int on_user(sd_bus_message *reply, void *context, sd_bus_error *unused)
 	const char *path;
 
 	(void)unused;
-	if (sd_bus_message_is_method_error(reply, NULL) || sd_bus_message_read(reply, "o", &path) < 0 ||
+	if (sd_bus_message_is_method_error(reply, NULL) ||
+	    sd_bus_message_read(reply, "o", &path) < 0 ||
 	    ask(person, on_uid, LOGIND, path, "org.freedesktop.DBus.Properties", "Get", "ss",
 		LOGIND ".User", "UID"))
 		return found(person, 0);
@@ -77,7 +79,9 @@ static int on_user(sd_bus_message *reply, void *context, sd_bus_error *unused)
 int person_find(struct person *person, sd_bus *bus, const char *sender, uint32_t pid,
 		person_fn found_it, void *context)
 {
-	*person = (struct person){ .bus = bus, .sender = sender, .found = found_it, .context = context };
+	*person = (struct person){
+		.bus = bus, .sender = sender, .found = found_it, .context = context
+	};
 	return ask(person, on_user, LOGIND, "/org/freedesktop/login1", LOGIND ".Manager",
 		   "GetUserByPID", "u", pid);
 }

@@ -19,7 +19,8 @@ int polkit_ask(sd_bus *bus, sd_bus_slot **slot, sd_bus_message *call, const char
 					     "org.freedesktop.PolicyKit1.Authority",
 					     "CheckAuthorization");
 	if (err >= 0)
-		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s",
+		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
+					    "s",
 					    sender, name, 0,
 					    sd_bus_message_get_allow_interactive_authorization(call) > 0,
 					    "");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Jobs from the service's ledger. They are read at the start, and again when the ledger turns out to differ.
+ * Jobs from the service's ledger. They are read at the start, and again when the ledger turns out
+ * to differ.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static int keep_job(const struct dealbox_ledger_job *job, void *context)
 static int complain(struct service *s, int err)
 {
 	if (err)
-		log_message(MESSAGE_LEDGER, NULL, NULL, "%s", dealbox_ledger_error(s->ledger)->what);
+		log_message(MESSAGE_LEDGER, NULL, NULL, "%s",
+			    dealbox_ledger_error(s->ledger)->what);
 	return err;
 }
 
@@ -77,7 +79,8 @@ static int take_up(struct service *s, const struct dealbox_ledger_job *record, s
 
 	if (err != -E2BIG)
 		return complain(s, err);
-	log_message(MESSAGE_REFUSED, NULL, NULL, "job %llu is not dealt: there are too many jobs, or they are "
+	log_message(MESSAGE_REFUSED, NULL, NULL,
+		    "job %llu is not dealt: there are too many jobs, or they are "
 		    "too large; finish or cancel some, and restart the service",
 		    (unsigned long long)record->job);
 	return err;
@@ -159,7 +162,8 @@ int service_ledger_open(struct service *s)
 	if (!err)
 		err = ledger_settle(s->ledger, &settled);
 	for (; settled; settled--)
-		log_message(MESSAGE_VOID, NULL, NULL, "the service ended during a deal: the contents "
+		log_message(MESSAGE_VOID, NULL, NULL,
+			    "the service ended during a deal: the contents "
 			    "of the board are unknown");
 	if (!err)
 		err = take_up_jobs(s);
@@ -317,8 +321,8 @@ int service_ledger_judge(struct service *s, const struct job *job, const char *m
 
 int service_ledger_attestation(struct service *s, const struct job *job, const char *machine,
 			       uint32_t insertion, struct dealbox_ledger_insertion *found,
-			       struct dealbox_deal *deal, struct dealbox_ledger_attestation *attestation,
-			       bool *attested)
+			       struct dealbox_deal *deal,
+			       struct dealbox_ledger_attestation *attestation, bool *attested)
 {
 	struct dealt dealt = { .machine = machine, .number = insertion };
 	int err = dealbox_ledger_insertions(s->ledger, job->id, false, find_dealt, &dealt);
@@ -337,7 +341,8 @@ int service_ledger_attestation(struct service *s, const struct job *job, const c
 /* ---- originals ----------------------------------------------------------------- */
 
 /* Describe the wrong pockets of a captured deal, with the number of cards, but without a card. */
-static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack, char why[LEDGER_WHY])
+static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_pack *pack,
+			 char why[LEDGER_WHY])
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX], worst = { 0 };
 	size_t count = dealbox_deal_check(deal, pack, defects, DEALBOX_DEFECTS_MAX), n, used = 0;
@@ -350,14 +355,16 @@ static void tell_pockets(const struct dealbox_deal *deal, const struct dealbox_p
 	explicit_bzero(defects, sizeof(defects));
 	for (pocket = 0; pocket < DEALBOX_HANDS && worst.kind != DEALBOX_DEFECT_SIZE; pocket++)
 		if (worst.hands >> pocket & 1)
-			used += (size_t)snprintf(why + used, LEDGER_WHY - used, "%s%s", used ? " and " : "pockets ",
+			used += (size_t)snprintf(why + used, LEDGER_WHY - used, "%s%s",
+						 used ? " and " : "pockets ",
 						 dealbox_actor_name(pocket));
 	if (worst.kind == DEALBOX_DEFECT_SIZE)
 		snprintf(why, LEDGER_WHY, "pocket %s has %u cards, not %u; redeal it",
 			 dealbox_actor_name(worst.hand), worst.count, worst.expected);
 	else
 		snprintf(why + used, LEDGER_WHY - used, worst.kind == DEALBOX_DEFECT_REPEATED ?
-			 " have the same card; redeal them" : " have a card of another pack; redeal them");
+			 " have the same card; redeal them" :
+				 " have a card of another pack; redeal them");
 	explicit_bzero(&worst, sizeof(worst));
 }
 
@@ -369,7 +376,8 @@ int service_ledger_original(struct service *s, const struct job *job, unsigned i
 
 	*why = '\0';
 	if (err == -ENODATA)
-		snprintf(why, LEDGER_WHY, "pocket %s has not been read yet", dealbox_actor_name(pocket));
+		snprintf(why, LEDGER_WHY, "pocket %s has not been read yet",
+			 dealbox_actor_name(pocket));
 	else if (err == -EINVAL)
 		snprintf(why, LEDGER_WHY, "pocket %s was not read completely; redeal it",
 			 dealbox_actor_name(pocket));

@@ -35,12 +35,13 @@ int service_ledger_judge(struct service *service, const struct job *job, const c
 
 /*
  * Read what the machine has signed about a finished insertion of the job, and its deal. The caller
- * wipes both, in case of an error too. *attested is false if it has signed nothing. Errors as above.
+ * wipes both, in case of an error too. *attested is false if it has signed nothing. Errors as
+ * above.
  */
 int service_ledger_attestation(struct service *service, const struct job *job, const char *machine,
 			       uint32_t insertion, struct dealbox_ledger_insertion *found,
-			       struct dealbox_deal *deal, struct dealbox_ledger_attestation *attestation,
-			       bool *attested);
+			       struct dealbox_deal *deal,
+			       struct dealbox_ledger_attestation *attestation, bool *attested);
 
 /*
  * Read the board numbers of a set in the ledger. The caller frees them. Returns 0, -ENOENT if there
@@ -62,8 +63,8 @@ int service_ledger_traced(struct service *service, uint64_t job, unsigned int bo
 #define LEDGER_WHY	96
 
 /*
- * Like dealbox_dealing_original(). With -ENODATA, -EINVAL, -EBADMSG and -EDOM, why says what is wrong
- * with which pocket, without a card; otherwise it is empty.
+ * Like dealbox_dealing_original(). With -ENODATA, -EINVAL, -EBADMSG and -EDOM, why says what is
+ * wrong with which pocket, without a card; otherwise it is empty.
  */
 int service_ledger_original(struct service *service, const struct job *job, unsigned int board,
 			    struct dealbox_deal *deal, char why[LEDGER_WHY]);

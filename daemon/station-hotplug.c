@@ -47,12 +47,14 @@ void station_close(struct station *st, const char *why)
 }
 
 /* Return the machine that is open at this address or port; port may be "". */
-static struct station *stations_find_open(const struct service *s, const char *uri, const char *port)
+static struct station *stations_find_open(const struct service *s, const char *uri,
+					  const char *port)
 {
 	struct station *st;
 
 	for (st = s->stations->first; st; st = st->next)
-		if (st->dealing.machine && (!strcmp(st->uri, uri) || (*port && !strcmp(st->port, port))))
+		if (st->dealing.machine &&
+		    (!strcmp(st->uri, uri) || (*port && !strcmp(st->port, port))))
 			return st;
 	return NULL;
 }
@@ -73,7 +75,8 @@ static struct backoff *backoff_find(const struct service *s, const char *uri)
 }
 
 /* The back-off of a machine in use does not grow: it may become free at any moment. */
-static void backoff_add(struct service *s, const char *uri, const char *port, const char *why, int err)
+static void backoff_add(struct service *s, const char *uri, const char *port, const char *why,
+			int err)
 {
 	struct backoff *backoff = backoff_find(s, uri);
 
@@ -169,16 +172,18 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 	if (strncmp(uri, "local:", 6) && (routed || strncmp(uri, "emu:", 4)))
 		return sd_event_add_io(st->service->event, &st->source, fd, EPOLLIN,
 				       st->service->stations->on_events, st);
-	return epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_ADD, fd, &ready) ?
-	       -errno : 0;
+	return epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_ADD, fd,
+			 &ready) ?
+		       -errno :
+		       0;
 }
 
 /*
  * Return the station of a machine that was plugged in. On failure, returns NULL with *err set, and
  * the reason in why if it is to be logged.
  */
-static struct station *station_for(struct service *s, const struct dealbox_info *info, const char *uri,
-				   const char *port, char why[WHY], int *err)
+static struct station *station_for(struct service *s, const struct dealbox_info *info,
+				   const char *uri, const char *port, char why[WHY], int *err)
 {
 	struct station *st;
 	char id[DEALING_ID];
@@ -187,8 +192,9 @@ static struct station *station_for(struct service *s, const struct dealbox_info 
 	dealing_id(info, *port ? port : uri, id);
 	st = station_get(s, id);
 	if (st && st->dealing.machine && still_there(st)) {
-		snprintf(why, WHY, "two machines have the serial number %.60s, and the one at %.60s "
-			 "does not answer; unplug it if it is not in use", st->id, st->uri);
+		snprintf(why, WHY, "two machines have the serial number %.60s, and the one at "
+				   "%.60s does not answer; unplug it if it is not in use", st->id,
+				   st->uri);
 		*err = -EBUSY;
 		return NULL;
 	}
@@ -201,8 +207,8 @@ static struct station *station_for(struct service *s, const struct dealbox_info 
 }
 
 /* Claim an opened machine for its station. Returns 0, or -errno with the reason in why. */
-static int attach(struct service *s, struct dealbox_machine *machine, const char *uri, const char *port,
-		  char why[WHY])
+static int attach(struct service *s, struct dealbox_machine *machine, const char *uri,
+		  const char *port, char why[WHY])
 {
 	struct dealbox_info info;
 	struct station *st;
@@ -246,7 +252,8 @@ static void station_open(struct service *s, const char *uri, const char *port)
 		return;
 	}
 	if (err) {
-		snprintf(why, sizeof(why), "%s%s%s", reason.what, *reason.next ? "; " : "", reason.next);
+		snprintf(why, sizeof(why), "%s%s%s", reason.what, *reason.next ? "; " : "",
+			 reason.next);
 		backoff_add(s, uri, port, why, err);
 		return;
 	}
@@ -290,7 +297,8 @@ static void backoffs_forget(struct service *s, const struct dealbox_machine_list
 
 	for (backoff = s->stations->backoffs; backoff; backoff = next) {
 		next = backoff->next;
-		for (n = 0; n < count && strcmp(backoff->uri, dealbox_machine_list_uri(list, n)); n++)
+		for (n = 0; n < count && strcmp(backoff->uri, dealbox_machine_list_uri(list, n));
+		     n++)
 			;
 		if (n == count && !emulator_named(s, backoff->uri))
 			station_answered(s, backoff->uri);

@@ -7,7 +7,8 @@
 
 #define CARDS_US	250000	/* minimum interval of NOTICE_MACHINE_CARDS of a machine */
 
-static void say(struct dealing *d, enum dealing_message message, const struct copy *copy, const char *text)
+static void say(struct dealing *d, enum dealing_message message, const struct copy *copy,
+		const char *text)
 {
 	static const enum message messages[DEALING_MESSAGES] = {
 		[DEALING_RECORDED] = MESSAGE_RECORDED, [DEALING_VOID] = MESSAGE_VOID,
@@ -18,7 +19,8 @@ static void say(struct dealing *d, enum dealing_message message, const struct co
 	log_message(messages[message], d->engine.id, copy, "%s", text);
 }
 
-static void judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact, const char *text)
+static void judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact,
+		   const char *text)
 {
 	struct station *st = d->context;
 
@@ -60,7 +62,8 @@ void station_notify(struct station *st)
 	st->told_insertion = engine->insertion;
 	st->told_facts = facts;
 	st->told_keys = keys;
-	if (!news && (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
+	if (!news &&
+	    (st->dealing.cards == st->told_cards || monotonic_us() - st->told_at < CARDS_US))
 		return;
 	if (state != st->told && dealbox_operator_ways(state) != DEALBOX_WAY_SELF) {
 		dealbox_operator_text(state, &facts, NULL, text, sizeof(text));

@@ -31,7 +31,7 @@ struct station {
 	bool stepping;			/* a step of its engine is in progress */
 	bool stop_after;		/* an emergency stop came during the step */
 	uint64_t changed;		/* us: the state, the board or an emergency stop */
-	uint32_t question;		/* number of what is asked now; another one after each change */
+	uint32_t question; /* number of what is asked now; another one after each change */
 	/* last announced values: */
 	enum dealbox_operator_state told;
 	struct dealbox_operator_facts told_facts;

@@ -202,7 +202,8 @@ static void alarm_set(struct service *s)
 		next = s->stations->look;
 	if (next != UINT64_MAX)
 		sd_event_source_set_time(s->stations->alarm, next);
-	sd_event_source_set_enabled(s->stations->alarm, next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+	sd_event_source_set_enabled(s->stations->alarm,
+				    next == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
 void stations_run(struct service *s)
@@ -247,7 +248,8 @@ bool stations_stop(struct service *s, const struct station *only)
 		}
 	/* Only abort deals here: no machine may wait for records of another. */
 	for (st = s->stations->first; st && monotonic_us() - begun < ROUND_US; st = st->next)
-		if (!st->dealing.suspect && !st->stepping && engine_must_abort(&st->dealing.engine) &&
+		if (!st->dealing.suspect && !st->stepping &&
+		    engine_must_abort(&st->dealing.engine) &&
 		    engine_next(&st->dealing.engine, &s->jobs, stations_engines(s), &step))
 			do_step(st, &step);
 	/* Stop machines that hang next, even if they were suspect before. */
@@ -267,7 +269,8 @@ void stations_stopped(struct service *s, const struct station *only, uint32_t ui
 
 	log_message(MESSAGE_STOP, act.machine, NULL, "emergency stop");
 	if (dealbox_ledger_add_act(s->ledger, &act))
-		log_message(MESSAGE_LEDGER, act.machine, NULL, "%s", dealbox_ledger_error(s->ledger)->what);
+		log_message(MESSAGE_LEDGER, act.machine, NULL, "%s",
+			    dealbox_ledger_error(s->ledger)->what);
 }
 
 /* ---- the event sources -------------------------------------------------------- */
@@ -319,7 +322,8 @@ int stations_open(struct service *s)
 	if (err >= 0)
 		err = sd_event_source_set_io_fd_own(all->ready, true);
 	if (err >= 0)
-		err = sd_event_add_time(s->event, &all->tick, CLOCK_MONOTONIC, 0, READ_US / 10, on_tick, s);
+		err = sd_event_add_time(s->event, &all->tick, CLOCK_MONOTONIC, 0, READ_US / 10,
+					on_tick, s);
 	if (err >= 0)
 		err = sd_event_source_set_enabled(all->tick, SD_EVENT_OFF);
 	if (err >= 0)

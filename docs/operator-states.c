@@ -25,8 +25,10 @@ int main(void)
 
 	puts("<!-- SPDX-License-" "Identifier: CC-BY-SA-4.0 -->\n"
 	     "# Operator states\n"
-	     "What `State` on the bus can be ([daemon.md](daemon.md)), and what `Instruction` says then.\n"
-	     "E1 to E17 are rows of the field's list of errors. N stands for the number of a board or a\n"
+	     "What `State` on the bus can be ([daemon.md](daemon.md)), and what `Instruction` says "
+	     "then.\n"
+	     "E1 to E17 are rows of the field's list of errors. N stands for the number of a board "
+	     "or a\n"
 	     "copy.\n\n"
 	     "| state | row | way on |\n"
 	     "|---|---|---|");
@@ -34,7 +36,8 @@ int main(void)
 		dealbox_operator_text(n, &facts, NULL, text, sizeof(text));
 		for (at = text; (at = strchr(at, '9')); at++)
 			*at = 'N';
-		printf("| %s | %s | %s |\n", dealbox_operator_name(n), dealbox_operator_rows(n), text);
+		printf("| %s | %s | %s |\n", dealbox_operator_name(n), dealbox_operator_rows(n),
+		       text);
 	}
 	return 0;
 }

@@ -7,8 +7,8 @@
 #include <sys/signalfd.h>
 
 /*
- * Block SIGINT and SIGTERM, in threads that start later, too. Returns a file descriptor that becomes
- * readable when one arrives, which the caller closes; -1 with errno.
+ * Block SIGINT and SIGTERM, in threads that start later, too. Returns a file descriptor that
+ * becomes readable when one arrives, which the caller closes; -1 with errno.
  */
 static inline int signals_open(void)
 {

@@ -20,7 +20,9 @@
 
 #define WAIT_MS	10000
 
-/* Reads events until one of this type comes. Returns 0, or -errno; -ECANCELED: the machine stopped. */
+/*
+ * Reads events until one of this type comes. Returns 0, or -errno; -ECANCELED: the machine stopped.
+ */
 static int follow(struct dealbox_machine *machine, struct dealbox_trace *trace, uint32_t type,
 		  int wait_ms)
 {

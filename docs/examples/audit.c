@@ -12,7 +12,8 @@ int main(int argc, char **argv)
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	size_t count;
 
-	if (argc != 2 || !audit || !set || dealbox_format_read_file(NULL, argv[1], set, NULL, NULL) ||
+	if (argc != 2 || !audit || !set ||
+	    dealbox_format_read_file(NULL, argv[1], set, NULL, NULL) ||
 	    dealbox_audit_add(audit, set, argv[1]))
 		return 1;
 	count = dealbox_audit_test(audit, tests);

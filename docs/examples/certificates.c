@@ -31,8 +31,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("%s\n", dealbox_square_name(dealbox_manifest_square(manifest)));
-	if (dealbox_certificates_parse(data, load(argv[2], data, sizeof(data)), manifest, &certificates,
-				       &error)) {
+	if (dealbox_certificates_parse(data, load(argv[2], data, sizeof(data)), manifest,
+				       &certificates, &error)) {
 		fprintf(stderr, "%s: line %u: %s\n", argv[2], error.line, error.what);
 		return 1;
 	}

@@ -11,7 +11,10 @@
 #include <dealbox/dealing.h>
 #include <dealbox/format.h>
 
-/* The file as a job of the ledger: one copy of each board, dealt when it is put in. 0 = it cannot be. */
+/*
+ * The file as a job of the ledger: one copy of each board, dealt when it is put in. 0 = it cannot
+ * be.
+ */
 static uint64_t job_of(struct dealbox_ledger *ledger, const char *file, const char *session)
 {
 	struct dealbox_ledger_board boards[100];
@@ -25,7 +28,8 @@ static uint64_t job_of(struct dealbox_ledger *ledger, const char *file, const ch
 		dealbox_set_free(set);
 		return 0;
 	}
-	for (; new_job.count < 100 && !dealbox_set_get(set, new_job.count, &board); new_job.count++) {
+	for (; new_job.count < 100 && !dealbox_set_get(set, new_job.count, &board);
+	     new_job.count++) {
 		boards[new_job.count] = (struct dealbox_ledger_board){ board.number, board.deal };
 		numbers[new_job.count] = board.number;
 	}
@@ -50,15 +54,18 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || !ledger)
 		return 2;
-	job = dealbox_ledger_open(ledger, argv[3], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ? 0 :
-	      job_of(ledger, argv[1], argv[2]);
+	job = dealbox_ledger_open(ledger, argv[3], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ?
+		      0 :
+		      job_of(ledger, argv[1], argv[2]);
 	if (!job || dealbox_dealing_new(ledger, argv[4], job, &dealing, &reason)) {
-		fprintf(stderr, "%s %s %s\n", reason.what, reason.next, dealbox_ledger_error(ledger)->what);
+		fprintf(stderr, "%s %s %s\n", reason.what, reason.next,
+			dealbox_ledger_error(ledger)->what);
 		dealbox_ledger_free(ledger);
 		return 2;
 	}
 	for (news.kind = DEALBOX_DEALING_KINDS; news.kind != DEALBOX_DEALING_DONE;) {
-		struct pollfd wait[] = { { dealbox_dealing_fd(dealing), POLLIN, 0 }, { 0, POLLIN, 0 } };
+		struct pollfd wait[] = { { dealbox_dealing_fd(dealing), POLLIN, 0 },
+					 { 0, POLLIN, 0 } };
 
 		poll(wait, 2, -1);
 		if (wait[1].revents && read(0, text, sizeof(text)) > 0)

@@ -14,7 +14,8 @@ int main(int argc, char **argv)
 	struct dealbox_deal deal;
 	dealbox_number number;
 
-	if (argc != 3 || dealbox_bigdeal_new(argv[1], strlen(argv[1]), argv[2], strlen(argv[2]), &bigdeal))
+	if (argc != 3 ||
+	    dealbox_bigdeal_new(argv[1], strlen(argv[1]), argv[2], strlen(argv[2]), &bigdeal))
 		return 2;
 	if (dealbox_bigdeal_deal(bigdeal, &deal) ||
 	    dealbox_number_rank(&deal, DEALBOX_NUMBERING_ANDREWS, &number))

@@ -19,8 +19,8 @@ int main(int argc, char **argv)
 
 	if (dealbox_random_new(&random))
 		return 1;
-	err = dealbox_seal(contents, strlen(contents), "monday.pbn", &secret, random, &sealed, &size,
-			   &error);
+	err = dealbox_seal(contents, strlen(contents), "monday.pbn", &secret, random, &sealed,
+			   &size, &error);
 	if (!err)
 		err = dealbox_unseal(sealed, size, &secret, &opened, &size, name, &error);
 	if (err) {

@@ -9,7 +9,7 @@
 
 #include "number-internal.h"
 
-#define BLOCK_DRAWS	680	/* numbers that are drawn for a block; some are beyond the last deal */
+#define BLOCK_DRAWS 680 /* numbers that are drawn for a block; some are beyond the last deal */
 #define BLOCK_STATE	40	/* bytes that a block is made from */
 
 struct block_source {

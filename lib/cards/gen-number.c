@@ -84,7 +84,8 @@ static void heads(void)
 	static wide start[HEADS + 1];
 
 	printf("#define HEAD_CARDS\t%d\n#define HEAD_BUCKET\t%d\n", HEAD_CARDS, HEAD_BUCKET);
-	puts("#define HEAD_SHIFT\t38\t/* 2 * rest of the number + 1 becomes a factor of the ratio */");
+	puts("#define HEAD_SHIFT\t38\t/* 2 * rest of the number + 1 becomes a factor of the ratio "
+	     "*/");
 	puts("/* the number that starts it, left / ways * 2^203, what the seats still want */");
 	puts("struct head {\n\tuint64_t start_high, start_low, ratio_high, ratio_low;\n"
 	     "\tuint8_t want[4], low, high;\n};");
@@ -94,7 +95,8 @@ static void heads(void)
 		wide ways = deals, ratio;
 
 		for (unsigned int card = 0; card < HEAD_CARDS; card++) {
-			const unsigned int seat = (unsigned int)head >> 2 * (HEAD_CARDS - 1 - card) & 3;
+			const unsigned int seat =
+				(unsigned int)head >> 2 * (HEAD_CARDS - 1 - card) & 3;
 
 			ways = ways * want[seat]-- / left--;
 			low |= (seat & 1) << card;
@@ -102,7 +104,8 @@ static void heads(void)
 		}
 		start[head + 1] = start[head] + ways;
 		ratio = head_ratio(left, ways);
-		printf("\t{ 0x%llxULL, 0x%llxULL, 0x%llxULL, 0x%llxULL, { %u, %u, %u, %u }, %u, %u },\n",
+		printf("\t{ 0x%llxULL, 0x%llxULL, 0x%llxULL, 0x%llxULL, { %u, %u, %u, %u }, %u, %u "
+		       "},\n",
 		       (unsigned long long)(start[head] >> 64), (unsigned long long)start[head],
 		       (unsigned long long)(ratio >> 64), (unsigned long long)ratio,
 		       want[0], want[1], want[2], want[3], low, high);
@@ -136,7 +139,8 @@ static unsigned int tail_print(unsigned int want[4], unsigned int card, unsigned
 		if (!want[seat])
 			continue;
 		want[seat]--;
-		ways += tail_print(want, card + 1, owner | (seat & 1) << card | (seat >> 1) << (8 + card));
+		ways += tail_print(want, card + 1,
+				   owner | (seat & 1) << card | (seat >> 1) << (8 + card));
 		want[seat]++;
 	}
 	return ways;
@@ -144,11 +148,13 @@ static unsigned int tail_print(unsigned int want[4], unsigned int card, unsigned
 
 static void tails(void)
 {
-	static unsigned int first[TAIL_SEATS][TAIL_SEATS][TAIL_SEATS], ways[TAIL_SEATS][TAIL_SEATS][TAIL_SEATS];
+	static unsigned int first[TAIL_SEATS][TAIL_SEATS][TAIL_SEATS],
+		ways[TAIL_SEATS][TAIL_SEATS][TAIL_SEATS];
 	unsigned int count = 0;
 
 	printf("#define TAIL_CARDS\t%d\n", TAIL_CARDS);
-	puts("/* the owners of the last cards: low bits of the seats, high bits in the upper byte */");
+	puts("/* the owners of the last cards: low bits of the seats, high bits in the upper byte "
+	     "*/");
 	puts("static const uint16_t tail_owners[] = {");
 	for (unsigned int n = 0; n <= TAIL_CARDS; n++)
 		for (unsigned int e = 0; n + e <= TAIL_CARDS; e++)
@@ -162,7 +168,8 @@ static void tails(void)
 	puts("};");
 	puts("/* where they are, by what N, E and S want */");
 	puts("struct tail {\n\tuint16_t first, ways;\n};");
-	printf("static const struct tail tails[%d][%d][%d] = {\n", TAIL_SEATS, TAIL_SEATS, TAIL_SEATS);
+	printf("static const struct tail tails[%d][%d][%d] = {\n", TAIL_SEATS, TAIL_SEATS,
+	       TAIL_SEATS);
 	for (unsigned int n = 0; n <= TAIL_CARDS; n++)
 		for (unsigned int e = 0; n + e <= TAIL_CARDS; e++)
 			for (unsigned int s = 0; n + e + s <= TAIL_CARDS; s++)

@@ -138,7 +138,8 @@ static inline __attribute__((always_inline)) void unrank_together(const dealbox_
 	}
 }
 
-static __attribute__((noinline)) void andrews_unrank(dealbox_number number, struct dealbox_deal *deal)
+static __attribute__((noinline)) void andrews_unrank(dealbox_number number,
+						     struct dealbox_deal *deal)
 {
 	unrank_together(&number, deal, 1);
 }
@@ -424,7 +425,8 @@ static dealbox_number pavlicek_rank(const struct dealbox_deal *deal)
 #pragma GCC unroll 1
 	for (card = 0; card < PAVLICEK_WIDE; card++) {
 		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
-		PAVLICEK_ADD(dealbox_number, ways, number, want, before, DEALBOX_CARDS - card, seat);
+		PAVLICEK_ADD(dealbox_number, ways, number, want, before, DEALBOX_CARDS - card,
+			     seat);
 	}
 	ways64 = (uint64_t)ways;
 #pragma GCC unroll 1
@@ -456,7 +458,8 @@ void number_space_unrank(const struct number_space *space, dealbox_number number
 	struct number_space left = *space;
 	uint8_t list[DEALBOX_CARDS + 8];
 
-	if (space->cards == bridge.cards && !memcmp(space->size, bridge.size, sizeof(bridge.size))) {
+	if (space->cards == bridge.cards &&
+	    !memcmp(space->size, bridge.size, sizeof(bridge.size))) {
 		andrews_unrank(number, deal);
 		return;
 	}

@@ -215,7 +215,8 @@ void dealbox_random_deals(struct dealbox_random *random, struct dealbox_deal *de
 		} else {
 			if (empty)
 				refill(random);
-			made = numbers_take(random, numbers, count < BLOCK_DRAWS ? count : BLOCK_DRAWS);
+			made = numbers_take(random, numbers,
+					    count < BLOCK_DRAWS ? count : BLOCK_DRAWS);
 			number_unrank_all(numbers, made, deals);
 		}
 		deals += made;

@@ -39,7 +39,8 @@ static size_t character(const unsigned char *at, size_t left)
 	static const struct {
 		uint8_t mask, value;
 		uint32_t least;
-	} forms[] = { { 0x80, 0, 0x20 }, { 0xe0, 0xc0, 0xa0 }, { 0xf0, 0xe0, 0x800 }, { 0xf8, 0xf0, 0x10000 } };
+	} forms[] = { { 0x80, 0, 0x20 }, { 0xe0, 0xc0, 0xa0 }, { 0xf0, 0xe0, 0x800 },
+		      { 0xf8, 0xf0, 0x10000 } };
 	uint32_t number;
 	size_t size, n;
 
@@ -96,7 +97,8 @@ void sentence_text(struct sentence *sentence, const char *from, size_t length)
 {
 	size_t left = sentence->length < sentence->size ? sentence->size - sentence->length : 0;
 
-	sentence->length += dealbox_text_safe(from, length, left ? sentence->text + sentence->length : NULL,
+	sentence->length += dealbox_text_safe(from, length,
+					      left ? sentence->text + sentence->length : NULL,
 					      left);
 }
 

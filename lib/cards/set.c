@@ -259,7 +259,8 @@ static long keep_label(struct dealbox_set *set, const char *text, size_t size)
 
 	/* not within a character of UTF-8 */
 	if (size > SET_LABEL_MAX)
-		for (size = SET_LABEL_MAX; size > SET_LABEL_MAX - 3 && (text[size] & 0xc0) == 0x80; size--)
+		for (size = SET_LABEL_MAX; size > SET_LABEL_MAX - 3 && (text[size] & 0xc0) == 0x80;
+		     size--)
 			;
 	if (!set->labels_count || set->labels_used + size + 1 > CHUNK_LABELS) {
 		char **labels = realloc(set->labels,

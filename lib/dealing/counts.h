@@ -7,7 +7,7 @@
 
 #include <dealbox/trace.h>
 
-#define TEST_PLAN	0xffffffffu	/* number of the plan of a test deal: docs/protocol.md, section 7 */
+#define TEST_PLAN 0xffffffffu /* number of the plan of a test deal: docs/protocol.md, section 7 */
 
 enum test_state {
 	TEST_NONE,		/* none since the machine is known */
@@ -24,7 +24,8 @@ struct test_result {
 	unsigned int fed;	/* seen by the reader */
 	unsigned int read;	/* of these: the reader named a card */
 	unsigned int face_up;	/* of these */
-	unsigned int repeated;	/* named a card that had come before: misread, as a deck has each card once */
+	unsigned int
+		repeated; /* named a card that had come before: misread, as a deck has each card once */
 	unsigned int landed;	/* seen to fall into a pocket; 0 without exit sensors */
 	uint32_t stop;		/* DEALBOX_EV_* that ended it; 0 = none */
 };

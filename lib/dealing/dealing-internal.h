@@ -44,8 +44,8 @@ struct dealing_listener {
 	void (*say)(struct dealing *dealing, enum dealing_message message, const struct copy *copy,
 		    const char *text);
 	/* a verdict was recorded */
-	void (*judged)(struct dealing *dealing, const struct copy *copy, uint32_t insertion, bool exact,
-		       const char *text);
+	void (*judged)(struct dealing *dealing, const struct copy *copy, uint32_t insertion,
+		       bool exact, const char *text);
 };
 
 struct dealing {
@@ -57,7 +57,7 @@ struct dealing {
 	struct engine engine;
 	bool suspect;			/* it did not answer the last call */
 	bool fresh;			/* no board was put in since it was opened */
-	uint64_t heard;			/* us: time of the last event, or of the start of the deal */
+	uint64_t heard; /* us: time of the last event, or of the start of the deal */
 	struct dealbox_plan plan;	/* plan of engine.copy; wiped after the deal */
 	uint32_t plan_id;
 	struct dealbox_trace *trace;	/* trace of the present insertion */
@@ -68,7 +68,8 @@ struct dealing {
 	unsigned int cards;		/* number of cards that have landed */
 	unsigned int stopped_at;	/* card of the last stop, from 1; 0 = none */
 	unsigned int seat, depth;	/* place of the earlier of two same cards; 0 = unknown */
-	unsigned int culprit, chance;	/* which of the two was misread: as in dealbox_operator_facts */
+	unsigned int culprit,
+		chance; /* which of the two was misread: as in dealbox_operator_facts */
 	struct dealbox_confusion confusion;	/* known misreads of its reader */
 	struct test_result tested;	/* the last test deal */
 	char detail[48];		/* place or code of the last stop */

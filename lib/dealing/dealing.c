@@ -83,7 +83,8 @@ static struct news *last_news(struct dealbox_dealing *d, enum dealbox_dealing_ki
 static void tell(struct dealbox_dealing *d, const struct dealbox_dealing_news *news)
 {
 	bool state = news->kind == DEALBOX_DEALING_STATE;
-	bool latest = state || news->kind == DEALBOX_DEALING_CARDS || news->kind == DEALBOX_DEALING_HAND;
+	bool latest = state || news->kind == DEALBOX_DEALING_CARDS ||
+		      news->kind == DEALBOX_DEALING_HAND;
 	struct news *n;
 
 	pthread_mutex_lock(&d->lock);
@@ -177,7 +178,8 @@ static const struct dealing_listener listener = { .say = say, .judged = judged }
 /* ---- commands of the program ---- */
 
 /* Record an act on the job or a copy. */
-static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind, const struct command *c)
+static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind,
+		   const struct command *c)
 {
 	const struct dealbox_ledger_act act = {
 		.act = kind, .uid = getuid(), .job = d->job->id, .board = c->board, .copy = c->copy,
@@ -190,19 +192,23 @@ static void do_act(struct dealbox_dealing *d, enum dealbox_ledger_act_kind kind,
 	if (!err && kind == DEALBOX_ACT_REDEAL)
 		err = job_set_state(d->job, c->board, c->copy, DEALBOX_LEDGER_COPY_OPEN);
 	if (err)
-		say(&d->dealing, DEALING_LEDGER, NULL, dealbox_ledger_error(d->dealing.ledger)->what);
+		say(&d->dealing, DEALING_LEDGER, NULL,
+		    dealbox_ledger_error(d->dealing.ledger)->what);
 }
 
 /* Deal the board that is there, or take it for the one that the operator names. */
-static void do_number(struct dealbox_dealing *d, const struct command *c, enum dealbox_operator_state shown)
+static void do_number(struct dealbox_dealing *d, const struct command *c,
+		      enum dealbox_operator_state shown)
 {
 	struct engine *engine = &d->dealing.engine;
 	bool this = c->what == DEALBOX_DEALING_DEAL_THIS;
 
 	if (shown != (this ? DEALBOX_OPERATOR_NUMBER_OTHER : DEALBOX_OPERATOR_NUMBER_UNREAD))
 		return;
-	if (this ? !engine_take(engine, &d->jobs, engine) : !engine_number(engine, &d->jobs, engine, c->board))
-		say(&d->dealing, DEALING_REFUSED, NULL, "the job has no copy of this board left to be dealt");
+	if (this ? !engine_take(engine, &d->jobs, engine) :
+		   !engine_number(engine, &d->jobs, engine, c->board))
+		say(&d->dealing, DEALING_REFUSED, NULL,
+		    "the job has no copy of this board left to be dealt");
 }
 
 static void do_command(struct dealbox_dealing *d, const struct command *c, uint64_t serial)
@@ -299,7 +305,8 @@ static int machine_open(struct dealbox_dealing *d, struct dealbox_error *reason)
 	dealing_sanitize(&info);
 	dealing_id(&info, dealbox_machine_uri(machine), id);
 	if (*d->id && strcmp(d->id, id)) {
-		err = error_set(reason, -ENODEV, 0, "plug in the one that deals", "this is another machine");
+		err = error_set(reason, -ENODEV, 0, "plug in the one that deals",
+				"this is another machine");
 		goto close;
 	}
 	if (!*d->id) {
@@ -469,7 +476,9 @@ static int start_thread(struct dealbox_dealing *d)
 /* Read the job, and resume it if it was paused. */
 static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbox_error *reason)
 {
-	struct dealbox_ledger_act resume = { .act = DEALBOX_ACT_RESUME, .uid = getuid(), .job = job };
+	struct dealbox_ledger_act resume = { .act = DEALBOX_ACT_RESUME,
+					     .uid = getuid(),
+					     .job = job };
 	struct dealbox_ledger *ledger = d->dealing.ledger;
 	unsigned int settled;
 	int err = ledger_settle(ledger, &settled);
@@ -481,9 +490,11 @@ static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbo
 	if (!err)
 		err = job_refresh(ledger, &d->jobs, d->job);
 	if (err == -ENOENT)
-		return error_set(reason, err, 0, NULL, "there is no job %llu in the ledger", (unsigned long long)job);
+		return error_set(reason, err, 0, NULL, "there is no job %llu in the ledger",
+				 (unsigned long long)job);
 	if (err == -E2BIG)
-		return error_set(reason, err, 0, NULL, "job %llu is too large", (unsigned long long)job);
+		return error_set(reason, err, 0, NULL, "job %llu is too large",
+				 (unsigned long long)job);
 	return err ? error_set(reason, err, 0, NULL, "%s", dealbox_ledger_error(ledger)->what) : 0;
 }
 

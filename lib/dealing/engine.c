@@ -102,7 +102,8 @@ void engine_plugged(struct engine *d, const struct dealbox_info *info)
 	d->capabilities = info->capabilities;
 }
 
-void engine_recall(struct engine *d, uint32_t insertion, const struct copy *copy, unsigned int options)
+void engine_recall(struct engine *d, uint32_t insertion, const struct copy *copy,
+		   unsigned int options)
 {
 	d->insertion = d->dealt = insertion;
 	d->copy = *copy;
@@ -155,8 +156,9 @@ void engine_unplugged(struct engine *d)
 enum effect {
 	EFFECT_NONE,
 	EFFECT_LOST, EFFECT_HOPPER, EFFECT_EMPTY, EFFECT_INSERTED, EFFECT_REMOVED, EFFECT_COVER,
-	EFFECT_CLOSED, EFFECT_KEY, EFFECT_STARTED, EFFECT_CARD, EFFECT_DONE, EFFECT_PAUSED, EFFECT_RESUMED,
-	EFFECT_ATTESTED, EFFECT_ABORTED, EFFECT_CLEARED, EFFECT_HELD, EFFECT_FAULT, EFFECT_PROTOCOL,
+	EFFECT_CLOSED, EFFECT_KEY, EFFECT_STARTED, EFFECT_CARD, EFFECT_DONE, EFFECT_PAUSED,
+	EFFECT_RESUMED, EFFECT_ATTESTED, EFFECT_ABORTED, EFFECT_CLEARED, EFFECT_HELD, EFFECT_FAULT,
+	EFFECT_PROTOCOL,
 };
 
 struct event_row {
@@ -296,8 +298,8 @@ void engine_status(struct engine *d, const struct dealbox_status *status)
 	if (status->state != DEALBOX_STATE_FAULT)
 		fault_over(d);
 	else if (!d->fault)
-		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault, dealing(d) ? DEALBOX_OPERATOR_DOUBT :
-			 event_row(status->fault).state);
+		fault_is(d, DEALBOX_LEDGER_UNKNOWN, status->fault,
+			 dealing(d) ? DEALBOX_OPERATOR_DOUBT : event_row(status->fault).state);
 	/* Retry CLEAR only after another change. */
 	if (!d->fault)
 		d->asked = under_way;
@@ -393,12 +395,14 @@ bool engine_slow(const struct engine *d)
  */
 static bool not_ours(const struct engine *d, const struct dealbox_event *e, enum effect effect)
 {
-	bool ended = d->phase == PHASE_SETTLE || (d->phase == PHASE_JUDGE && d->insertion == d->dealt);
+	bool ended = d->phase == PHASE_SETTLE ||
+		     (d->phase == PHASE_JUDGE && d->insertion == d->dealt);
 
 	if (!dealing(d))
 		return ended;
 	return e->insertion != d->dealt ||
-	       (d->begun ? effect == EFFECT_STARTED : effect == EFFECT_HELD || effect == EFFECT_DONE);
+	       (d->begun ? effect == EFFECT_STARTED :
+			   effect == EFFECT_HELD || effect == EFFECT_DONE);
 }
 
 /* Returns false if it changed nothing. */
@@ -486,7 +490,9 @@ bool engine_event(struct engine *d, const struct jobs *jobs, const struct dealbo
 	bool was_silent = d->silent, news = row.effect != EFFECT_NONE;
 
 	d->silent = false;
-	/* The driver's own events have no number of the machine, or that of an event it replaces. */
+	/*
+	 * The driver's own events have no number of the machine, or that of an event it replaces.
+	 */
 	if (e->machine_seq || !DEALBOX_EV_IS_DRIVER(e->type))
 		d->machine_next = e->machine_seq + 1;
 	stopped_at(d, e, row.effect);
@@ -684,8 +690,9 @@ static bool original_elsewhere(const struct copy *copy, const void *context)
 static bool suits(const struct engine *d, const struct job *job)
 {
 	uint32_t needs = job->options & DEALBOX_JOB_CAPTURE ? DEALBOX_CAP_CAPTURE :
-			 job->options & (DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_LAWS) ? DEALBOX_CAP_BY_POSITION :
-			 DEALBOX_CAP_BY_CARD;
+			 job->options & (DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_LAWS) ?
+							      DEALBOX_CAP_BY_POSITION :
+							      DEALBOX_CAP_BY_CARD;
 
 	/* in an event, what no machine has dealt would never count */
 	if (job->options & DEALBOX_JOB_EVENT && d->emulated && !job->rehearsal)
@@ -724,7 +731,8 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 	d->shuffled = false;
 	for (job = jobs->first; job; job = job->next) {
 		if (!job_open(job) || !job_for(job, d->id) ||
-		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_elsewhere : elsewhere,
+		    !job_pick(job, 0,
+			      job->options & DEALBOX_JOB_CAPTURE ? original_elsewhere : elsewhere,
 			      others, &copy)) {
 			if (job_open(job) && job_for(job, d->id) && job_lapsed(job))
 				none = DEALBOX_OPERATOR_LEASE;
@@ -811,7 +819,8 @@ static bool begins(struct engine *d, struct step *step, bool capture)
 	d->automatic = false;
 	d->dealt = d->insertion;
 	d->capture = capture;
-	d->signing = d->capabilities & DEALBOX_CAP_ATTEST && !capture ? SIGNING_WANTED : SIGNING_NOT;
+	d->signing = d->capabilities & DEALBOX_CAP_ATTEST && !capture ? SIGNING_WANTED :
+									SIGNING_NOT;
 	d->reread = 0;
 	d->begun = 0;
 	/* the deal locks the board again */
@@ -911,7 +920,8 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	if (!d->insertion) {
 		if (d->confirm && d->cause && d->cause != DEALBOX_OPERATOR_USED)
 			return shows(d, d->cause);
-		return shows(d, by_reader(d, job) ? DEALBOX_OPERATOR_INSERT_ANY : DEALBOX_OPERATOR_INSERT);
+		return shows(d, by_reader(d, job) ? DEALBOX_OPERATOR_INSERT_ANY :
+						    DEALBOX_OPERATOR_INSERT);
 	}
 	state = check_number(d, job, others);
 	if (!state && d->cover)
@@ -932,7 +942,8 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	if (!d->start && d->confirm)
 		return shows(d, DEALBOX_OPERATOR_CONFIRM);
 	/* By position, the operator must confirm that the deck is sorted. */
-	automatic = job->options & DEALBOX_JOB_AUTO_START && !(job->options & DEALBOX_JOB_BY_POSITION);
+	automatic = job->options & DEALBOX_JOB_AUTO_START &&
+		    !(job->options & DEALBOX_JOB_BY_POSITION);
 	if (!d->start && !(d->automatic && automatic))
 		return shows(d, DEALBOX_OPERATOR_START);
 	return begins(d, step, false);
@@ -941,8 +952,8 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 /* The operator is told that he may take the board out. It stays locked only until a plain start. */
 static bool lets_go(struct engine *d, struct step *step)
 {
-	if (d->released || d->deals || !d->insertion || !(d->capabilities & DEALBOX_CAP_BOARD_LOCK) ||
-	    d->shows == DEALBOX_OPERATOR_START ||
+	if (d->released || d->deals || !d->insertion ||
+	    !(d->capabilities & DEALBOX_CAP_BOARD_LOCK) || d->shows == DEALBOX_OPERATOR_START ||
 	    !(dealbox_operator_ways(d->shows) & DEALBOX_WAY_REMOVE))
 		return false;
 	return does(d, step, STEP_RELEASE);
@@ -976,11 +987,15 @@ static bool next_dealing(struct engine *d, const struct jobs *jobs, struct step 
 
 bool engine_may_test(const struct engine *d)
 {
-	/* Where no job asks whether the board is empty, whoever asks for the test deal answers for that. */
+	/*
+	 * Where no job asks whether the board is empty, whoever asks for the test deal answers for
+	 * that.
+	 */
 	bool asks = d->confirm && d->shows != DEALBOX_OPERATOR_NO_WORK;
 
 	return d->plugged && d->phase == PHASE_NONE && !d->deals && !d->fault && !d->stop &&
-	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !asks && !d->original;
+	       !d->barred && !d->pause && d->insertion && !d->used && !d->doubt && !asks &&
+	       !d->original;
 }
 
 bool engine_must_abort(const struct engine *d)
@@ -989,8 +1004,8 @@ bool engine_must_abort(const struct engine *d)
 }
 
 /*
- * If the copy was asked for again, the recorded board does not count any more: a stop has nothing to
- * undo, and the board may come back with its cards.
+ * If the copy was asked for again, the recorded board does not count any more: a stop has nothing
+ * to undo, and the board may come back with its cards.
  */
 static void count_again(struct engine *d, const struct jobs *jobs)
 {
@@ -1057,7 +1072,9 @@ bool engine_next(struct engine *d, struct jobs *jobs, const struct engine *all, 
 	case PHASE_NONE:
 		return next_free(d, jobs, &others, step) || lets_go(d, step);
 	case PHASE_BEGIN:
-		/* the plan took its time: the lease may have ended, or the copy may be given back */
+		/*
+		 * the plan took its time: the lease may have ended, or the copy may be given back
+		 */
 		if (!may_begin(d, jobs)) {
 			forget_plan(d);
 			return next_free(d, jobs, &others, step) || lets_go(d, step);
@@ -1082,12 +1099,14 @@ static bool has_copy(const struct engine *d, const struct jobs *jobs, const stru
 	const struct job *job = job_of(d, jobs);
 	struct copy copy;
 
-	return board && job && d->shown == d->insertion && job_pick(job, board, elsewhere, &others, &copy);
+	return board && job && d->shown == d->insertion &&
+	       job_pick(job, board, elsewhere, &others, &copy);
 }
 
 bool engine_take(struct engine *d, const struct jobs *jobs, const struct engine *all)
 {
-	if (d->shows != DEALBOX_OPERATOR_NUMBER_OTHER || d->barred || !has_copy(d, jobs, all, d->number))
+	if (d->shows != DEALBOX_OPERATOR_NUMBER_OTHER || d->barred ||
+	    !has_copy(d, jobs, all, d->number))
 		return false;
 	d->taken = true;
 	d->pause = false;
@@ -1096,7 +1115,8 @@ bool engine_take(struct engine *d, const struct jobs *jobs, const struct engine 
 	return true;
 }
 
-bool engine_number(struct engine *d, const struct jobs *jobs, const struct engine *all, unsigned int board)
+bool engine_number(struct engine *d, const struct jobs *jobs, const struct engine *all,
+		   unsigned int board)
 {
 	if (d->shows != DEALBOX_OPERATOR_NUMBER_UNREAD || !has_copy(d, jobs, all, board))
 		return false;
@@ -1117,7 +1137,8 @@ unsigned int engine_keys(const struct engine *d, const struct jobs *jobs, const 
 	if (dealbox_operator_ways(d->shows) & DEALBOX_WAY_START && !d->barred &&
 	    !(d->shows == DEALBOX_OPERATOR_PAUSED && paused))
 		keys |= ENGINE_START;
-	if (d->shows == DEALBOX_OPERATOR_NUMBER_OTHER && !d->barred && has_copy(d, jobs, all, d->number))
+	if (d->shows == DEALBOX_OPERATOR_NUMBER_OTHER && !d->barred &&
+	    has_copy(d, jobs, all, d->number))
 		keys |= ENGINE_TAKE;
 	if (d->shows == DEALBOX_OPERATOR_NUMBER_UNREAD)
 		keys |= ENGINE_NUMBER;
@@ -1145,7 +1166,8 @@ static bool present_or_elsewhere(const struct copy *copy, const void *context)
 	const struct others *others = context;
 	const struct copy *present = &others->self->copy;
 
-	return (copy->job == present->job && copy->board == present->board && copy->copy == present->copy) ||
+	return (copy->job == present->job && copy->board == present->board &&
+		copy->copy == present->copy) ||
 	       elsewhere(copy, context);
 }
 
@@ -1166,8 +1188,10 @@ bool engine_following(const struct engine *d, const struct jobs *jobs, const str
 
 	for (job = jobs->first; job; job = job->next) {
 		if (!job_open(job) || !job_for(job, d->id) || !suits(d, job) ||
-		    !job_pick(job, 0, job->options & DEALBOX_JOB_CAPTURE ? original_present_or_elsewhere :
-			      present_or_elsewhere, &others, following))
+		    !job_pick(job, 0,
+			      job->options & DEALBOX_JOB_CAPTURE ? original_present_or_elsewhere :
+								   present_or_elsewhere,
+			      &others, following))
 			continue;
 		return !by_reader(d, job) && !(job->options & DEALBOX_JOB_LAWS);
 	}
@@ -1184,7 +1208,8 @@ void engine_facts(const struct engine *d, struct dealbox_operator_facts *facts)
 	*facts = (struct dealbox_operator_facts){
 		.board = d->copy.board, .copy = d->copy.copy,
 		.there = d->number != d->copy.board ? d->number : 0,
-		.card = d->stop_card, .cards = d->cards, .place = d->stop_place, .code = d->stop_code,
+		.card = d->stop_card, .cards = d->cards, .place = d->stop_place,
+		.code = d->stop_code,
 		.shuffled = d->shuffled, .by_hand = d->by_hand,
 	};
 	if (d->shuffled)

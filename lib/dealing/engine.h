@@ -8,10 +8,10 @@
  * most once, and only after it is recorded in the ledger. 2. A board is judged only after DEAL_DONE
  * of its own insertion, without a gap or a stop, and only when it is out, or no stop has followed
  * for DEALBOX_SETTLED_MS. A later stop, or event of a deal, while the board is in the machine,
- * undoes the record. 3. A void or unknown insertion is recorded as such, and its board must be taken
- * out. The next board is not started before an operator has confirmed that it is empty. 4. A copy is
- * never at two machines. 5. A fault is cleared only after an operator has moved the board or pressed
- * start.
+ * undoes the record. 3. A void or unknown insertion is recorded as such, and its board must be
+ * taken out. The next board is not started before an operator has confirmed that it is empty. 4. A
+ * copy is never at two machines. 5. A fault is cleared only after an operator has moved the board
+ * or pressed start.
  */
 #ifndef DEALING_ENGINE_H
 #define DEALING_ENGINE_H
@@ -76,7 +76,7 @@ enum push {
 #define ENGINE_TAKE	(1u << 1)	/* engine_take() */
 #define ENGINE_NUMBER	(1u << 2)	/* engine_number() */
 #define ENGINE_SKIP	(1u << 3)	/* the copy that is asked for is skipped */
-#define ENGINE_REDEAL	(1u << 4)	/* the copy that is in the machine, and recorded, is dealt again */
+#define ENGINE_REDEAL (1u << 4) /* the copy that is in the machine, and recorded, is dealt again */
 #define ENGINE_PAUSE	(1u << 5)	/* PUSH_PAUSE */
 #define ENGINE_RESUME	(1u << 6)	/* the job, which is paused, is resumed */
 #define ENGINE_RELEASE	(1u << 7)	/* PUSH_RELEASE */
@@ -227,13 +227,14 @@ bool engine_take(struct engine *engine, const struct jobs *jobs, const struct en
 bool engine_number(struct engine *engine, const struct jobs *jobs, const struct engine *all,
 		   unsigned int board);
 /* Return what an operator may ask for now: ENGINE_*. all is as for engine_next(). */
-unsigned int engine_keys(const struct engine *engine, const struct jobs *jobs, const struct engine *all);
+unsigned int engine_keys(const struct engine *engine, const struct jobs *jobs,
+			 const struct engine *all);
 /*
  * Find the copy that follows the present one, or the one that is asked for. Returns false if there
  * is none, or if the machine's reader decides.
  */
-bool engine_following(const struct engine *engine, const struct jobs *jobs, const struct engine *all,
-		      struct copy *following);
+bool engine_following(const struct engine *engine, const struct jobs *jobs,
+		      const struct engine *all, struct copy *following);
 /* In PHASE_SETTLE: DEALBOX_SETTLED_MS have passed. Queries the status once more before judging. */
 void engine_settled(struct engine *engine);
 /*
@@ -244,8 +245,8 @@ void engine_settled(struct engine *engine);
  */
 void engine_bar(struct engine *engine, enum dealbox_operator_state why);
 /*
- * Return true if a test deal can be made now, which goes into an empty board. Set engine->test before starting it, and clear it if
- * the machine refuses.
+ * Return true if a test deal can be made now, which goes into an empty board. Set engine->test
+ * before starting it, and clear it if the machine refuses.
  */
 bool engine_may_test(const struct engine *engine);
 /* Return true after an emergency stop during a deal: the next step is STEP_ABORT. */

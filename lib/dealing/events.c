@@ -43,8 +43,8 @@ void dealing_id(const struct dealbox_info *info, const char *port, char id[DEALI
 		snprintf(id, DEALING_ID, "port:%s", port);
 }
 
-void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledger, struct jobs *jobs,
-		  const struct engine *others)
+void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledger,
+		  struct jobs *jobs, const struct engine *others)
 {
 	d->ledger = ledger;
 	d->jobs = jobs;
@@ -68,7 +68,8 @@ static bool attach_hand(struct dealing *d)
 	return true;
 }
 
-void dealing_attach(struct dealing *d, struct dealbox_machine *machine, const struct dealbox_info *info)
+void dealing_attach(struct dealing *d, struct dealbox_machine *machine,
+		    const struct dealbox_info *info)
 {
 	unsigned int options;
 	uint32_t insertion;
@@ -145,11 +146,13 @@ static void diagnose_short(struct dealing *d, unsigned int position)
 	count = dealbox_cards_count(missing);
 	*d->diagnosis = '\0';
 	if (count)
-		snprintf(d->diagnosis, sizeof(d->diagnosis), count == 1 ? "%u card of the deal has not come" :
+		snprintf(d->diagnosis, sizeof(d->diagnosis), count == 1 ?
+			 "%u card of the deal has not come" :
 			 "%u cards of the deal have not come", count);
 	if (!named)
 		missing = 0;
-	length = snprintf(d->revealed, sizeof(d->revealed), "%s%s", d->diagnosis, missing ? ":" : "");
+	length = snprintf(d->revealed, sizeof(d->revealed), "%s%s", d->diagnosis,
+			  missing ? ":" : "");
 	/* a plan has too few cards to fill it, but that is another file's rule */
 	for (card = 0; card < 64 && length < sizeof(d->revealed); card++)	/* GCOVR_EXCL_BR_LINE */
 		if (missing >> card & 1)
@@ -185,8 +188,9 @@ static void check_first_board(struct dealing *d, uint32_t insertion)
 	d->fresh = false;
 	if (!ledger_missed(d->ledger, d->engine.id, insertion, &known))
 		return;
-	snprintf(text, sizeof(text), "insertion %u has come, and the last one that the ledger knows is %u: if another "
-		 "computer has dealt with this machine, look what it has dealt", insertion, known);
+	snprintf(text, sizeof(text), "insertion %u has come, and the last one that the ledger "
+				     "knows is %u: if another computer has dealt with this "
+				     "machine, look what it has dealt", insertion, known);
 	d->listener->say(d, DEALING_DOUBT, NULL, text);
 	d->engine.confirm = true;
 	d->engine.cause = DEALBOX_OPERATOR_USED;
@@ -241,8 +245,8 @@ static void diagnose(struct dealing *d, const struct dealbox_event *e)
 	if (e->type == DEALBOX_EV_NOT_IN_PLAN && !event_guess(e) && e->position != DEALBOX_NONE) {
 		snprintf(d->diagnosis, sizeof(d->diagnosis), "card %u does not belong to the deal",
 			 e->position + 1u);
-		snprintf(d->revealed, sizeof(d->revealed), "card %u was read as %s", e->position + 1u,
-			 dealbox_card_name(e->card));
+		snprintf(d->revealed, sizeof(d->revealed), "card %u was read as %s",
+			 e->position + 1u, dealbox_card_name(e->card));
 	}
 	if (e->type == DEALBOX_EV_REPEATED_CARD && d->trace)
 		diagnose_repeat(d);
@@ -256,7 +260,8 @@ static void follow_test(struct dealing *d, const struct dealbox_event *e)
 	bool card = e->type >= DEALBOX_EV_CARD_READ && e->type <= DEALBOX_EV_CARD_LANDED;
 	struct test_result result;
 
-	if (!d->trace || card || (d->tested.state != TEST_RUNNING && e->type != DEALBOX_EV_DEAL_STARTED))
+	if (!d->trace || card ||
+	    (d->tested.state != TEST_RUNNING && e->type != DEALBOX_EV_DEAL_STARTED))
 		return;
 	count_test(d->trace, &result);
 	if (result.state)

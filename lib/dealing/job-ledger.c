@@ -58,7 +58,8 @@ static int renew(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *j
 	if (err)
 		return err;
 	/* DONE is computed from the copies. */
-	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN : record->state;
+	job->state = record->state == DEALBOX_LEDGER_JOB_DONE ? DEALBOX_LEDGER_JOB_OPEN :
+								record->state;
 	job->uid = record->uid;
 	job->voided = record->voided;
 	memcpy(job->session, record->session, sizeof(job->session));
@@ -91,18 +92,20 @@ static int add_board(unsigned int board, void *context)
 	return 0;
 }
 
-int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct dealbox_ledger_job *record,
-	     struct job **taken)
+int job_take(struct dealbox_ledger *ledger, struct jobs *jobs,
+	     const struct dealbox_ledger_job *record, struct job **taken)
 {
-	struct board_list list = { calloc(record->boards, sizeof(*list.boards)), 0, record->boards };
+	struct board_list list = { calloc(record->boards, sizeof(*list.boards)), 0,
+				   record->boards };
 	struct job *job = NULL;
-	int err = list.boards ? dealbox_ledger_boards(ledger, record->job, add_board, &list) : -ENOMEM;
+	int err = list.boards ? dealbox_ledger_boards(ledger, record->job, add_board, &list) :
+				-ENOMEM;
 
 	if (!err && !list.count)
 		err = -EIO;
 	if (!err) {
-		job = jobs_add(jobs, record->job, record->set, list.boards, list.count, record->copies,
-			       record->options, record->priority);
+		job = jobs_add(jobs, record->job, record->set, list.boards, list.count,
+			       record->copies, record->options, record->priority);
 		err = job ? 0 : -ENOMEM;
 	}
 	free(list.boards);
@@ -154,7 +157,8 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
 	int err = dealbox_ledger_insertions(ledger, 0, true, add_open, &open);
 
 	for (*settled = 0; !err && *settled < open.count; ++*settled)
-		err = dealbox_ledger_end(ledger, open.list[*settled], DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
+		err = dealbox_ledger_end(ledger, open.list[*settled], DEALBOX_LEDGER_UNKNOWN, 0, 0,
+					 NULL, 0);
 	free(open.list);
 	return err;
 }
@@ -170,7 +174,8 @@ bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_
 {
 	struct dealbox_ledger_insertion last;
 
-	if (dealbox_ledger_last(ledger, machine, &last) || dealbox_ledger_counts(ledger, &last) <= 0 ||
+	if (dealbox_ledger_last(ledger, machine, &last) ||
+	    dealbox_ledger_counts(ledger, &last) <= 0 ||
 	    dealbox_ledger_jobs(ledger, last.job, keep_options, options))
 		return false;
 	*insertion = last.number;
@@ -188,7 +193,8 @@ bool ledger_doubts(struct dealbox_ledger *ledger, const char *machine)
 	int err = dealbox_ledger_last(ledger, machine, &last);
 
 	/* Insertions between a backup and its restore are unknown. */
-	if ((!err || err == -ENOENT) && (dealbox_ledger_restored(ledger, &restored) || last.id < restored))
+	if ((!err || err == -ENOENT) &&
+	    (dealbox_ledger_restored(ledger, &restored) || last.id < restored))
 		return true;
 	if (err == -ENOENT)
 		return false;
@@ -230,7 +236,8 @@ static int plan_sorted(struct dealbox_plan *plan, uint32_t id, const struct deal
 int job_verify(const struct job *job, const struct dealbox_plan *plan, uint32_t capabilities,
 	       const struct dealbox_trace *trace, struct dealbox_verdict **verdict)
 {
-	bool sorted = plan->mode == DEALBOX_PLAN_BY_POSITION && !(job && job->options & DEALBOX_JOB_LAWS);
+	bool sorted = plan->mode == DEALBOX_PLAN_BY_POSITION &&
+		      !(job && job->options & DEALBOX_JOB_LAWS);
 	uint8_t deck[64];
 
 	if (!sorted)

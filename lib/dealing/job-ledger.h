@@ -17,8 +17,8 @@
  * Add a job to jobs. Returns 0 with *job; on failure *job is NULL: -E2BIG without room, -ENOENT if
  * there is no such job, -ENOMEM, or an error of the ledger.
  */
-int job_take(struct dealbox_ledger *ledger, struct jobs *jobs, const struct dealbox_ledger_job *record,
-	     struct job **job);
+int job_take(struct dealbox_ledger *ledger, struct jobs *jobs,
+	     const struct dealbox_ledger_job *record, struct job **job);
 int job_load(struct dealbox_ledger *ledger, struct jobs *jobs, uint64_t id, struct job **job);
 /* Reread state and copies of a job. */
 int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *job);

@@ -153,7 +153,8 @@ static enum dealbox_ledger_copy_state state_at(const struct job *job, size_t n, 
 {
 	const struct copies *copies = &job->states[n];
 
-	return copy <= copies->count ? copies->state[copy - 1] & ~JOB_HELD : DEALBOX_LEDGER_COPY_OPEN;
+	return copy <= copies->count ? copies->state[copy - 1] & ~JOB_HELD :
+				       DEALBOX_LEDGER_COPY_OPEN;
 }
 
 static bool held_at(const struct job *job, size_t n, unsigned int copy)
@@ -247,7 +248,8 @@ bool job_lapsed(const struct job *job)
 		return false;
 	for (n = 0; n < job->count; n++)
 		for (copy = 1; copy <= job->states[n].count; copy++)
-			if (held_at(job, n, copy) && state_at(job, n, copy) == DEALBOX_LEDGER_COPY_OPEN)
+			if (held_at(job, n, copy) &&
+			    state_at(job, n, copy) == DEALBOX_LEDGER_COPY_OPEN)
 				return true;
 	return false;
 }

@@ -101,8 +101,8 @@ bool jobs_open(const struct jobs *jobs);
 /*
  * Choose the next copy in the order of the job: all copies of a board and then the next board; or,
  * with DEALBOX_JOB_SETS or without a limit of copies, all boards and then the next copy of each.
- * Skips copies that may not be begun, and those for which taken() is true. board restricts it to that board unless 0. Returns false
- * if there is none.
+ * Skips copies that may not be begun, and those for which taken() is true. board restricts it to
+ * that board unless 0. Returns false if there is none.
  */
 bool job_pick(const struct job *job, unsigned int board,
 	      bool (*taken)(const struct copy *copy, const void *context), const void *context,

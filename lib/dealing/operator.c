@@ -17,159 +17,188 @@ struct state {
 	const char *says;
 	const char *behind;
 	const char *shuffled;		/* instead of says, for a shuffled pack; NULL = says */
-	const char *by_hand;		/* instead of says and behind, where a person deals; NULL = both */
+	const char *by_hand; /* instead of says and behind, where a person deals; NULL = both */
 };
 
-#define VOID_BOARD	N_("The board is void: take it out, empty it, put all cards back into the hopper, and " \
+#define VOID_BOARD	N_("The board is void: take it out, empty it, put all cards back into " \
+			   "the hopper, and " \
 			   "put the board in again.")
-#define VOID_BY_HAND	N_("The board is void: take it out, empty it, put its cards back into the pack, and put " \
+#define VOID_BY_HAND	N_("The board is void: take it out, empty it, put its cards back into " \
+			   "the pack, and put " \
 			   "the board in again.")
 #define VOID_SHUFFLED	N_("The board is void: take it out and empty it.")
 
 static const struct state states[DEALBOX_OPERATOR_STATES] = {
-	[DEALBOX_OPERATOR_NONE] = { "none", "", DEALBOX_WAY_SELF, false, N_("The machine deals."), NULL },
+	[DEALBOX_OPERATOR_NONE] = { "none", "", DEALBOX_WAY_SELF, false, N_("The machine deals."),
+				    NULL },
 	[DEALBOX_OPERATOR_NO_WORK] = { "no-work", "", DEALBOX_WAY_JOB, false,
 		N_("There is nothing to deal."), NULL },
 	[DEALBOX_OPERATOR_INSERT] = { "insert-board", "E10", DEALBOX_WAY_INSERT, false,
-		N_("Put in the empty board {board}, copy {copy}."), NULL, N_("Put in an empty board.") },
+				      N_("Put in the empty board {board}, copy {copy}."), NULL,
+				      N_("Put in an empty board.") },
 	[DEALBOX_OPERATOR_INSERT_ANY] = { "insert-any", "E10", DEALBOX_WAY_INSERT, false,
 		N_("Put in any empty board of the set."), NULL },
-	[DEALBOX_OPERATOR_START] = { "press-start", "", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
-		N_("Press start to deal board {board}, copy {copy}."), NULL, N_("Press start to deal.") },
+	[DEALBOX_OPERATOR_START] = { "press-start", "", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE,
+				     false,
+		N_("Press start to deal board {board}, copy {copy}."), NULL,
+		N_("Press start to deal.") },
 	[DEALBOX_OPERATOR_TAKE_OUT] = { "take-out", "E10", DEALBOX_WAY_REMOVE, false,
 		N_("Board {board}, copy {copy} is dealt and recorded. Take it out."), NULL,
 		N_("The board is dealt and recorded. Take it out.") },
 	[DEALBOX_OPERATOR_PAUSED] = { "paused", "", DEALBOX_WAY_START | DEALBOX_WAY_JOB, false,
-		N_("Paused in board {board}, copy {copy}. Resume, or press start; until then a machine that "
-		   "locks its board keeps it."), NULL,
-		N_("Paused. Resume, or press start; until then a machine that locks its board keeps it.") },
+		N_("Paused in board {board}, copy {copy}. Resume, or press start; until then a "
+		   "machine that locks its board keeps it."), NULL,
+		N_("Paused. Resume, or press start; until then a machine that locks its board "
+		   "keeps it.") },
 	[DEALBOX_OPERATOR_STOP_CARD] = { "stop-card", "E6", DEALBOX_WAY_START, false,
 		N_("Here is the stop card. Take it out of the reader and press start."), NULL },
 	[DEALBOX_OPERATOR_CAPTURE] = { "capture", "",
 		DEALBOX_WAY_INSERT | DEALBOX_WAY_HOPPER | DEALBOX_WAY_START, false,
-		N_("Reading board {board}: with the board in the machine, put the cards of pocket {copy} (1 is "
-		   "N, then E, S, W) alone into the hopper, and press start."), NULL },
+		N_("Reading board {board}: with the board in the machine, put the cards of pocket "
+		   "{copy} (1 is N, then E, S, W) alone into the hopper, and press start."), NULL },
 	[DEALBOX_OPERATOR_CAPTURED] = { "take-original", "", DEALBOX_WAY_REMOVE, false,
 		N_("The board is read. Take it out."), NULL },
 
 	[DEALBOX_OPERATOR_ABSENT] = { "machine-absent", "E1", DEALBOX_WAY_PLUG, false,
-		N_("The machine is not there. Check its power and its cable; `dealbox doctor` looks further."),
+		N_("The machine is not there. Check its power and its cable; `dealbox doctor` "
+		   "looks further."),
 		NULL },
 	[DEALBOX_OPERATOR_COVER] = { "cover-open", "", DEALBOX_WAY_COVER, false,
 		N_("The cover is open. Close it."), NULL },
 	[DEALBOX_OPERATOR_HOPPER] = { "hopper-empty", "E5", DEALBOX_WAY_HOPPER, false,
-		N_("The hopper is empty. Put in two decks, so that their weight feeds the cards."), NULL,
-		N_("The hopper is empty. Put in the shuffled pack.") },
+		N_("The hopper is empty. Put in two decks, so that their weight feeds the cards."),
+		NULL, N_("The hopper is empty. Put in the shuffled pack.") },
 	[DEALBOX_OPERATOR_MACHINE] = { "machine-refuses", "E1 E17",
 		DEALBOX_WAY_START | DEALBOX_WAY_REMOVE | DEALBOX_WAY_PLUG, false,
-		N_("The machine refuses the plan or the start. Press start to try again; if it stays so, switch "
-		   "the machine off and on."), NULL },
+		N_("The machine refuses the plan or the start. Press start to try again; if it "
+		   "stays so, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_UNSUITED] = { "machine-unsuited", "E1", DEALBOX_WAY_JOB, false,
-		N_("This machine cannot do what the jobs want: it has no card reader, or cannot count or "
-		   "capture. Use another machine, or give it sorted decks and ask for a job by position."), NULL },
-	[DEALBOX_OPERATOR_SILENT] = { "machine-silent", "E1", DEALBOX_WAY_SELF | DEALBOX_WAY_PLUG, false,
-		N_("The machine does not answer, or moved no card for five seconds. Look into it; if it does not "
-		   "go on, switch it off and on."), NULL },
+		N_("This machine cannot do what the jobs want: it has no card reader, or cannot "
+		   "count or capture. Use another machine, or give it sorted decks and ask for a "
+		   "job by position."), NULL },
+	[DEALBOX_OPERATOR_SILENT] = { "machine-silent", "E1", DEALBOX_WAY_SELF | DEALBOX_WAY_PLUG,
+				      false,
+		N_("The machine does not answer, or moved no card for five seconds. Look into it; "
+		   "if it does not go on, switch it off and on."), NULL },
 	[DEALBOX_OPERATOR_SLOW] = { "slow", "E16", DEALBOX_WAY_SELF, false,
-		N_("The machine has become slower. Clean the feed roller when there is time."), NULL },
+		N_("The machine has become slower. Clean the feed roller when there is time."),
+		NULL },
 	[DEALBOX_OPERATOR_STOPPED] = { "stopped", "", DEALBOX_WAY_START, false,
-		N_("Stopped by the emergency stop. When all is safe, let its button go and press start."), NULL },
+		N_("Stopped by the emergency stop. When all is safe, let its button go and press "
+		   "start."), NULL },
 	[DEALBOX_OPERATOR_SEATED] = { "not-seated", "", DEALBOX_WAY_INSERT, false,
 		N_("The board does not sit where it should. Push it in as far as it goes."), NULL },
 	[DEALBOX_OPERATOR_PANEL] = { "panel-lost", "", DEALBOX_WAY_PLUG, false,
-		N_("The panel with the emergency stop is gone or cannot be used, so nothing is dealt. Check its "
-		   "cable; `dealbox doctor` says what is wrong."), NULL },
+		N_("The panel with the emergency stop is gone or cannot be used, so nothing is "
+		   "dealt. Check its cable; `dealbox doctor` says what is wrong."), NULL },
 	[DEALBOX_OPERATOR_NEW] = { "machine-new", "", DEALBOX_WAY_JOB, false,
-		N_("This machine has not dealt here before, and so gets no deal. Is it the club's? Then `dealbox "
-		   "accept` lets it deal."), NULL },
+		N_("This machine has not dealt here before, and so gets no deal. Is it the club's? "
+		   "Then `dealbox accept` lets it deal."), NULL },
 
 	[DEALBOX_OPERATOR_UNREADABLE] = { "card-unreadable", "E2 E2c", DEALBOX_WAY_START, false,
-		N_("The card at the reader cannot be read. Clean it or turn it round, lay it back, and press "
-		   "start. A worn card: put the same card of a spare deck in its place."), NULL },
+		N_("The card at the reader cannot be read. Clean it or turn it round, lay it back, "
+		   "and press start. A worn card: put the same card of a spare deck in its place."),
+		   NULL },
 	[DEALBOX_OPERATOR_FACE_UP] = { "card-face-up", "E2a", DEALBOX_WAY_START, false,
-		N_("The card at the reader lies face up. Turn it, lay it back, and press start."), NULL },
+		N_("The card at the reader lies face up. Turn it, lay it back, and press start."),
+		NULL },
 	[DEALBOX_OPERATOR_NOT_IN_PLAN] = { "card-not-in-plan", "E2b", DEALBOX_WAY_START, false,
-		N_("The card at the reader does not belong to the deal: a joker, or a card of another pack. Take "
-		   "it out and press start."), NULL },
+		N_("The card at the reader does not belong to the deal: a joker, or a card of "
+		   "another pack. Take it out and press start."), NULL },
 	[DEALBOX_OPERATOR_GATE_LATE] = { "gate-late", "", DEALBOX_WAY_START, false,
 		N_("The computer was too slow for a card. Press start to read it again."), NULL },
 	[DEALBOX_OPERATOR_FEED] = { "feed-timeout", "E8", DEALBOX_WAY_START, false,
-		N_("No card came. Loosen the deck, look whether cards stick together, clean the feed roller, and "
-		   "press start."), NULL },
+		N_("No card came. Loosen the deck, look whether cards stick together, clean the "
+		   "feed roller, and press start."), NULL },
 
 	[DEALBOX_OPERATOR_DECK_SHORT] = { "deck-short", "E5", DEALBOX_WAY_REMOVE, true,
-		N_("The hopper is empty, and cards are missing. They lie in the machine, on the floor or in the "
-		   "last board, or one came unseen with another."), N_("Count the deck."),
-		.by_hand = N_("The pack is at its end, and cards are missing. They lie on the table, on the floor or "
-			      "in a board, or two came as one. Count the pack.") },
+		N_("The hopper is empty, and cards are missing. They lie in the machine, on the "
+		   "floor or in the last board, or one came unseen with another."),
+		   N_("Count the deck."),
+		.by_hand = N_("The pack is at its end, and cards are missing. They lie on the "
+			      "table, on the floor or in a board, or two came as one. Count the "
+			      "pack.") },
 	[DEALBOX_OPERATOR_REPEATED] = { "card-repeated", "E3 E4", DEALBOX_WAY_REMOVE, true,
-		N_("The same card came twice: two are in the deck, or one of them was misread, oftener the "
-		   "earlier."), N_("Turn the deck round before you put it in."),
-		.by_hand = N_("The same card came twice: two are in the pack, or one of them was named wrongly.") },
+		N_("The same card came twice: two are in the deck, or one of them was misread, "
+		   "oftener the earlier."), N_("Turn the deck round before you put it in."),
+		.by_hand = N_("The same card came twice: two are in the pack, or one of them was "
+			      "named wrongly.") },
 	[DEALBOX_OPERATOR_DECK_WRONG] = { "deck-wrong", "E5 E6", DEALBOX_WAY_REMOVE, true,
-		N_("The stop card came too early or too late: a card is missing, or one too many was in the deck "
-		   "before."), N_("Count both decks.") },
+		N_("The stop card came too early or too late: a card is missing, or one too many "
+		   "was in the deck before."), N_("Count both decks.") },
 	[DEALBOX_OPERATOR_WRONG_POCKET] = { "wrong-pocket", "E7", DEALBOX_WAY_REMOVE, true,
-		N_("A card fell into the wrong pocket."), N_("If it comes again, clean the gates.") },
+					    N_("A card fell into the wrong pocket."),
+					    N_("If it comes again, clean the gates.") },
 	[DEALBOX_OPERATOR_DOUBLE_FEED] = { "double-feed", "E6 E8", DEALBOX_WAY_REMOVE, true,
 		N_("Two cards came at once."), N_("Separate the cards that stick together.") },
 	[DEALBOX_OPERATOR_JAM] = { "jam", "E9", DEALBOX_WAY_REMOVE, true,
 		N_("A card is stuck. Open the cover, take it out, close the cover."), NULL },
-	[DEALBOX_OPERATOR_PULLED] = { "board-pulled", "E10", DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE, true,
+	[DEALBOX_OPERATOR_PULLED] = { "board-pulled", "E10",
+				      DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE, true,
 		N_("The board was taken out while it was dealt."), NULL },
 	[DEALBOX_OPERATOR_COVER_OPENED] = { "cover-opened", "", DEALBOX_WAY_REMOVE, true,
 		N_("The cover was opened while a board was dealt. Close it."), NULL },
-	[DEALBOX_OPERATOR_HARDWARE] = { "hardware", "E1", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START, true,
+	[DEALBOX_OPERATOR_HARDWARE] = { "hardware", "E1", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
+					true,
 		N_("The machine reports a fault of its own."),
-		N_("If the fault stays then, press start. If it comes again, `dealbox report` writes what the maker "
-		   "wants to know.") },
+		N_("If the fault stays then, press start. If it comes again, `dealbox report` "
+		   "writes what the maker wants to know.") },
 	[DEALBOX_OPERATOR_ABORTED] = { "aborted", "", DEALBOX_WAY_REMOVE, true,
 		N_("The deal was stopped."), NULL },
 	[DEALBOX_OPERATOR_DIFFERS] = { "differs", "E7", DEALBOX_WAY_REMOVE, true,
 		N_("What lies in the board is not the plan."), NULL },
 	[DEALBOX_OPERATOR_DOUBT] = { "in-doubt", "E12 E15", DEALBOX_WAY_REMOVE, true,
-		N_("Nobody knows what lies in this board: the power, the cable or a program was gone while it "
-		   "was there."), NULL },
+		N_("Nobody knows what lies in this board: the power, the cable or a program was "
+		   "gone while it was there."), NULL },
 	[DEALBOX_OPERATOR_USED] = { "used", "E10 E12", DEALBOX_WAY_REMOVE, false,
-		N_("This board has been in the machine since the last deal. Take it out; unless you were "
-		   "told that it is exact, empty it."), NULL },
+		N_("This board has been in the machine since the last deal. Take it out; unless "
+		   "you were told that it is exact, empty it."), NULL },
 	[DEALBOX_OPERATOR_REUSED] = { "number-reused", "", DEALBOX_WAY_REMOVE, false,
-		N_("The machine gives this board the number of an insertion that was dealt. Take it out and put "
-		   "it in again; if it comes again, switch the machine off and on."), NULL },
-	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15", DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
-		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, "
-		   "and the deck is whole, press start to deal board {board}, copy {copy}. If it has cards, take "
-		   "it out and empty it."), NULL,
-		N_("The last board was void or an original, or nobody watched when this one came. If it is empty, "
-		   "and the pack is whole and shuffled, press start to deal. If it has cards, take it out and "
-		   "empty it.") },
+		N_("The machine gives this board the number of an insertion that was dealt. Take "
+		   "it out and put it in again; if it comes again, switch the machine off and on."),
+		   NULL },
+	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15",
+				       DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
+		N_("The last board was void or an original, or nobody watched when this one came. "
+		   "If it is empty, and the deck is whole, press start to deal board {board}, copy "
+		   "{copy}. If it has cards, take it out and empty it."), NULL,
+		N_("The last board was void or an original, or nobody watched when this one came. "
+		   "If it is empty, and the pack is whole and shuffled, press start to deal. If it "
+		   "has cards, take it out and empty it.") },
 
-	[DEALBOX_OPERATOR_NUMBER_UNREAD] = { "number-unread", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
-		false, N_("The number of the board cannot be read. Clean the label and put the board in again; "
-			  "or, if it is board {board}, press start."), NULL },
-	[DEALBOX_OPERATOR_NUMBER_RANGE] = { "number-range", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_JOB, false,
+	[DEALBOX_OPERATOR_NUMBER_UNREAD] = { "number-unread", "E11",
+					     DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
+		false, N_("The number of the board cannot be read. Clean the label and put the "
+			  "board in again; or, if it is board {board}, press start."), NULL },
+	[DEALBOX_OPERATOR_NUMBER_RANGE] = { "number-range", "E11",
+					    DEALBOX_WAY_REMOVE | DEALBOX_WAY_JOB, false,
 		N_("Board {board} does not belong to the job. Take it out."), NULL },
-	[DEALBOX_OPERATOR_NUMBER_OTHER] = { "number-other", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_SKIP, false,
-		N_("Board {board} was expected, and another is here. Take it out and put in board {board}, or "
-		   "skip it."), NULL },
-	[DEALBOX_OPERATOR_NUMBER_DONE] = { "number-done", "E11", DEALBOX_WAY_REMOVE | DEALBOX_WAY_JOB, false,
-		N_("Board {board} has been dealt. Take it out; to deal it again, ask for a redeal."), NULL },
+	[DEALBOX_OPERATOR_NUMBER_OTHER] = { "number-other", "E11",
+					    DEALBOX_WAY_REMOVE | DEALBOX_WAY_SKIP, false,
+		N_("Board {board} was expected, and another is here. Take it out and put in board "
+		   "{board}, or skip it."), NULL },
+	[DEALBOX_OPERATOR_NUMBER_DONE] = { "number-done", "E11",
+					   DEALBOX_WAY_REMOVE | DEALBOX_WAY_JOB, false,
+		N_("Board {board} has been dealt. Take it out; to deal it again, ask for a "
+		   "redeal."), NULL },
 
 	[DEALBOX_OPERATOR_PLACEHOLDER] = { "placeholder-deal", "E13", DEALBOX_WAY_JOB, false,
-		N_("Board {board} of the set is sorted by suits: a placeholder that nobody dealt. Use the right "
-		   "file."), NULL },
+		N_("Board {board} of the set is sorted by suits: a placeholder that nobody dealt. "
+		   "Use the right file."), NULL },
 	[DEALBOX_OPERATOR_REPEAT] = { "repeat", "E14", DEALBOX_WAY_JOB, false,
-		N_("Board {board} was dealt for another session (Law 6D2): is it an old file? Use another, or "
-		   "ask for a replay."), NULL },
+		N_("Board {board} was dealt for another session (Law 6D2): is it an old file? Use "
+		   "another, or ask for a replay."), NULL },
 	[DEALBOX_OPERATOR_BAD_SET] = { "bad-set", "E17", DEALBOX_WAY_JOB, false,
-		N_("The set cannot be used. Its file is damaged, or is not a set of deals."), NULL },
+		N_("The set cannot be used. Its file is damaged, or is not a set of deals."),
+		NULL },
 	[DEALBOX_OPERATOR_LEDGER] = { "ledger", "", DEALBOX_WAY_START, false,
-		N_("The ledger cannot be written, so nothing is dealt. Make room on the disk, or see `dealbox "
-		   "ledger verify`; then press start."), NULL },
+		N_("The ledger cannot be written, so nothing is dealt. Make room on the disk, or "
+		   "see `dealbox ledger verify`; then press start."), NULL },
 
 	[DEALBOX_OPERATOR_LEASE] = { "lease-over", "", DEALBOX_WAY_SELF | DEALBOX_WAY_JOB, false,
-		N_("The server of the event was not heard for too long, so no other board is begun. Check the "
-		   "network; it goes on by itself when the server answers."), NULL },
+		N_("The server of the event was not heard for too long, so no other board is "
+		   "begun. Check the network; it goes on by itself when the server answers."),
+		   NULL },
 };
 
 /* Additional sentences for states from first to last, if the facts are known. */
@@ -182,13 +211,15 @@ static const struct {
 } details[] = {
 	{ DEALBOX_OPERATOR_UNREADABLE, DEALBOX_OPERATOR_HARDWARE, CARD,
 	  N_("This was at card {card} of {cards}.") },
-	{ DEALBOX_OPERATOR_UNREADABLE, DEALBOX_OPERATOR_HARDWARE, CARD_ALONE, N_("This was at card {card}.") },
+	{ DEALBOX_OPERATOR_UNREADABLE, DEALBOX_OPERATOR_HARDWARE, CARD_ALONE,
+	  N_("This was at card {card}.") },
 	{ DEALBOX_OPERATOR_REPEATED, DEALBOX_OPERATOR_REPEATED, CELL,
-	  N_("Before you empty the board, look at the two cards: the earlier one lies in the pocket of {seat}, "
-	     "number {depth} from the top.") },
+	  N_("Before you empty the board, look at the two cards: the earlier one lies in the "
+	     "pocket of {seat}, number {depth} from the top.") },
 	{ DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_JAM, PLACE, N_("It is stuck {place}.") },
 	{ DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_JAM, CODE, N_("The machine gives code {code}.") },
-	{ DEALBOX_OPERATOR_HARDWARE, DEALBOX_OPERATOR_HARDWARE, CODE, N_("The machine gives code {code}.") },
+	{ DEALBOX_OPERATOR_HARDWARE, DEALBOX_OPERATOR_HARDWARE, CODE,
+	  N_("The machine gives code {code}.") },
 	{ DEALBOX_OPERATOR_NUMBER_OTHER, DEALBOX_OPERATOR_NUMBER_OTHER, THERE,
 	  N_("The label says board {there}.") },
 };
@@ -254,7 +285,8 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 		if (strlen(fields[n].name) != size || memcmp(fields[n].name, name, size))
 			continue;
 		if (fields[n].text)
-			sentence_add(sentence, "%s", dealbox_law_translate(told->language, fields[n].text));
+			sentence_add(sentence, "%s",
+				     dealbox_law_translate(told->language, fields[n].text));
 		else
 			sentence_add(sentence, "%u", fields[n].number);
 	}
@@ -271,8 +303,8 @@ static void say(struct sentence *sentence, const struct told *told, const char *
 }
 
 size_t dealbox_operator_text(enum dealbox_operator_state state,
-			     const struct dealbox_operator_facts *facts, const char *language, char *text,
-			     size_t size)
+			     const struct dealbox_operator_facts *facts, const char *language,
+			     char *text, size_t size)
 {
 	struct told told = { facts, language };
 	struct sentence sentence;
@@ -283,13 +315,17 @@ size_t dealbox_operator_text(enum dealbox_operator_state state,
 	if ((unsigned int)state >= DEALBOX_OPERATOR_STATES)
 		return 0;
 	by_hand = facts->by_hand ? states[state].by_hand : NULL;
-	say(&sentence, &told, by_hand ? by_hand :
-	    facts->shuffled && states[state].shuffled ? states[state].shuffled : states[state].says);
+	say(&sentence, &told,
+	    by_hand                                   ? by_hand :
+	    facts->shuffled && states[state].shuffled ? states[state].shuffled :
+							states[state].says);
 	for (n = 0; n < sizeof(details) / sizeof(details[0]); n++)
-		if (state >= details[n].first && state <= details[n].last && !(details[n].needs & ~known(facts)))
+		if (state >= details[n].first && state <= details[n].last &&
+		    !(details[n].needs & ~known(facts)))
 			say(&sentence, &told, details[n].text);
 	if (states[state].empties)
-		say(&sentence, &told, facts->shuffled ? VOID_SHUFFLED : facts->by_hand ? VOID_BY_HAND : VOID_BOARD);
+		say(&sentence, &told, facts->shuffled ? VOID_SHUFFLED : facts->by_hand ?
+		    VOID_BY_HAND : VOID_BOARD);
 	say(&sentence, &told, by_hand ? NULL : states[state].behind);
 	return sentence.length;
 }

@@ -35,7 +35,8 @@ static int drop_open(const struct dealbox_ledger_copy *copy, void *context)
 	return 0;
 }
 
-static int read_trace(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion,
+static int read_trace(struct dealbox_ledger *ledger,
+		      const struct dealbox_ledger_insertion *insertion,
 		      struct dealbox_trace **trace)
 {
 	struct dealbox_event *events;
@@ -67,11 +68,13 @@ int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job, unsign
 	*deal = (struct dealbox_deal){ 0 };
 	for (n = 0; !err && n < DEALBOX_HANDS; n++) {
 		*pocket = n;
-		err = original.pockets[n].id ? read_trace(ledger, &original.pockets[n], &traces[n]) : -ENODATA;
+		err = original.pockets[n].id ?
+			      read_trace(ledger, &original.pockets[n], &traces[n]) :
+			      -ENODATA;
 	}
 	if (!err)
-		err = dealbox_law_capture((const struct dealbox_trace *const *)traces, dealbox_pack_bridge(), deal,
-					  pocket);
+		err = dealbox_law_capture((const struct dealbox_trace *const *)traces,
+					  dealbox_pack_bridge(), deal, pocket);
 	for (n = 0; n < DEALBOX_HANDS; n++)
 		dealbox_trace_free(traces[n]);
 	return err;

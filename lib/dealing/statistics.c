@@ -51,10 +51,14 @@ size_t statistics_choose(struct statistics_insertion *list, size_t count)
 		;
 	while (last && list[last - 1].month == list[last].month)
 		last--;
-	/* The newest months, as far as they can be counted at once; one month at least, from its start. */
+	/*
+	 * The newest months, as far as they can be counted at once; one month at least, from its
+	 * start.
+	 */
 	first = last ? list[last - 1].month : 0;
 	first = first < STATISTICS_MONTHS ? 0 : first - STATISTICS_MONTHS + 1;
-	for (begin = last, kept = 0; begin && list[begin - 1].month >= first; begin -= n, kept += n) {
+	for (begin = last, kept = 0; begin && list[begin - 1].month >= first;
+	     begin -= n, kept += n) {
 		for (n = 1; n < begin && list[begin - n - 1].month == list[begin - 1].month; n++)
 			;
 		if (kept && kept + n > STATISTICS_TRACES)
@@ -100,7 +104,8 @@ static void count_reading(struct place *place, const struct dealbox_event *e)
 }
 
 /* The card has passed the reader: what it is, is known. */
-static void count_routed(struct statistics_month *m, struct place *place, const struct dealbox_event *e)
+static void count_routed(struct statistics_month *m, struct place *place,
+			 const struct dealbox_event *e)
 {
 	place->pocket = e->pocket;
 	if (e->pocket < DEALBOX_MAX_POCKETS)
@@ -111,8 +116,8 @@ static void count_routed(struct statistics_month *m, struct place *place, const 
 	m->misread |= (uint64_t)1 << e->card;
 }
 
-static void count_event(struct statistics_month *m, struct place *place, const struct dealbox_event *e,
-			bool by_card)
+static void count_event(struct statistics_month *m, struct place *place,
+			const struct dealbox_event *e, bool by_card)
 {
 	switch (e->type) {
 	case DEALBOX_EV_CARD_READ:
@@ -163,7 +168,10 @@ void statistics_add(struct statistics_month *m, const struct statistics_insertio
 	for (n = 0; n < count; n++)
 		if (events[n].position < POSITIONS)
 			count_event(m, &places[events[n].position], &events[n], insertion->by_card);
-	/* a card that was never sent anywhere: its readings failed, and nobody knows whose they were */
+	/*
+	 * a card that was never sent anywhere: its readings failed, and nobody knows whose they
+	 * were
+	 */
 	for (n = 0; n < POSITIONS; n++)
 		m->failed += places[n].failed;
 	explicit_bzero(places, sizeof(places));
@@ -176,5 +184,7 @@ bool statistics_shown(const struct statistics_month *m)
 
 unsigned int statistics_named(const struct statistics_month *m, unsigned int card)
 {
-	return statistics_shown(m) && m->card_deals[card] >= STATISTICS_DEALS ? m->card_failed[card] : 0;
+	return statistics_shown(m) && m->card_deals[card] >= STATISTICS_DEALS ?
+		       m->card_failed[card] :
+		       0;
 }

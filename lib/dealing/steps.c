@@ -147,8 +147,8 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 		err = dealbox_ledger_add_act(d->ledger, &emptied);
 	if (!err)
 		err = dealbox_ledger_begin(d->ledger, step->copy.job, step->copy.board,
-					   step->copy.copy, d->engine.id, step->insertion, d->plan_id,
-					   &d->insertion);
+					   step->copy.copy, d->engine.id, step->insertion,
+					   d->plan_id, &d->insertion);
 	/* it is certified later, perhaps when another machine is connected */
 	if (!err && d->engine.emulated)
 		err = dealbox_ledger_add_emulation(d->ledger, d->insertion);
@@ -186,8 +186,9 @@ static void notify_judged(struct dealing *d, const struct step *step, bool exact
 }
 
 /* Record the end of an insertion, with its trace. Returns 0, or an error, which is logged. */
-static int record_end(struct dealing *d, const struct step *step, enum dealbox_ledger_outcome outcome,
-		      unsigned int reason, unsigned int differences)
+static int record_end(struct dealing *d, const struct step *step,
+		      enum dealbox_ledger_outcome outcome, unsigned int reason,
+		      unsigned int differences)
 {
 	const struct dealbox_trace *trace = dealing_trace(d, step->insertion);
 	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
@@ -237,8 +238,8 @@ static int record(struct dealing *d, const struct step *step, enum dealbox_ledge
  * A pocket of an original that was read without a fault counts only if it has the right number of
  * cards.
  */
-static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trace, unsigned int pocket,
-						char *text, size_t size)
+static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trace,
+						unsigned int pocket, char *text, size_t size)
 {
 	unsigned int want = dealbox_pack_bridge()->size[pocket], count;
 	dealbox_cards cards;
@@ -266,16 +267,17 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 	struct dealbox_verdict *verdict = NULL;
 	unsigned int differences = 1;
 
-	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan, d->engine.capabilities,
-				 trace, &verdict)) {
+	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan,
+				 d->engine.capabilities, trace, &verdict)) {
 		differences = dealbox_verdict_count(verdict);
 		dealbox_verdict_message(verdict, text, sizeof(text));
 		if (!d->engine.capture)
 			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
 				  DEALBOX_LEDGER_DIFFERS;
 		else
-			outcome = !differences ? judge_pocket(trace, step->copy.copy - 1, text, sizeof(text)) :
-				  DEALBOX_LEDGER_VOID;
+			outcome = !differences ? judge_pocket(trace, step->copy.copy - 1, text,
+							      sizeof(text)) :
+						 DEALBOX_LEDGER_VOID;
 	}
 	dealbox_verdict_free(verdict);
 	if (record(d, step, outcome, 0, differences, text))
@@ -291,7 +293,8 @@ static enum did do_void(struct dealing *d, const struct step *step)
 	char text[128] = "void";
 
 	if (step->reason && d->stopped_at)
-		snprintf(text, sizeof(text), "void: %s at card %u%s%s", name, d->stopped_at, comma, d->detail);
+		snprintf(text, sizeof(text), "void: %s at card %u%s%s", name, d->stopped_at, comma,
+			 d->detail);
 	else if (step->reason)
 		snprintf(text, sizeof(text), "void: %s%s%s", name, comma, d->detail);
 	return record(d, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
@@ -363,7 +366,10 @@ static enum did do_release(struct dealing *d, const struct step *step)
 /* A machine that does not sign deals as well: the board then rests on this computer's word. */
 static enum did do_attest(struct dealing *d, const struct step *step)
 {
-	/* nobody may guess it, and it stays secret: whoever has it can try all deals (R-5.3-17, R-5.3-18) */
+	/*
+	 * nobody may guess it, and it stays secret: whoever has it can try all deals (R-5.3-17,
+	 * R-5.3-18)
+	 */
 	randombytes_buf(d->nonce, sizeof(d->nonce));
 	return answer(d, dealbox_machine_attest(d->machine, step->insertion, d->nonce));
 }
@@ -383,7 +389,8 @@ static enum did do_signed(struct dealing *d, const struct step *step)
 		memcpy(signed_now.signature, attestation.signature, sizeof(signed_now.signature));
 		memcpy(signed_now.nonce, d->nonce, sizeof(signed_now.nonce));
 		if (dealbox_ledger_add_attestation(d->ledger, d->insertion, &signed_now))
-			say(d, DEALING_LEDGER, &step->copy, "%s", dealbox_ledger_error(d->ledger)->what);
+			say(d, DEALING_LEDGER, &step->copy, "%s",
+			    dealbox_ledger_error(d->ledger)->what);
 	}
 	sodium_memzero(&signed_now, sizeof(signed_now));
 	sodium_memzero(d->nonce, sizeof(d->nonce));

@@ -88,7 +88,8 @@ void audit_stats_add(struct audit_stats *stats, const struct dealbox_deal *deal)
 		for (dealbox_cards left = hand; left; left &= left - 1)
 			stats->card_seat[__builtin_ctzll(left)][seat]++;
 		for (unsigned int suit = 0; suit < 4; suit++)
-			of_hand[suit] = length[suit][seat] = count_of(hand >> SUIT_CARDS * suit & 0x1fff);
+			of_hand[suit] = length[suit][seat] =
+				count_of(hand >> SUIT_CARDS * suit & 0x1fff);
 		stats->shape[seat][stats->shape_index[shape_key(of_hand)]]++;
 		stats->points[seat][points_of(hand)]++;
 	}
@@ -103,7 +104,8 @@ void audit_stats_add(struct audit_stats *stats, const struct dealbox_deal *deal)
 			stats->same[lag] += count_of(deal->hand[seat] & before->hand[seat]);
 		stats->pairs[lag]++;
 	}
-	north_south = points_of(deal->hand[DEALBOX_NORTH]) + points_of(deal->hand[DEALBOX_SOUTH]) - 20.0;
+	north_south =
+		points_of(deal->hand[DEALBOX_NORTH]) + points_of(deal->hand[DEALBOX_SOUTH]) - 20.0;
 	stats->set_points += north_south;
 	stats->set_moment += north_south * stats->in_set;
 	stats->last[stats->in_set++ % STATS_LAGS] = *deal;
@@ -211,7 +213,8 @@ static void test_counts(struct dealbox_audit_test *test, const uint64_t *counts,
 	if (merged < 2)
 		return;
 	for (unsigned int i = 0; i <= merged; i++)
-		statistic += (observed[i] - expected[i]) * (observed[i] - expected[i]) / expected[i];
+		statistic +=
+			(observed[i] - expected[i]) * (observed[i] - expected[i]) / expected[i];
 	test_chi_square(test, statistic, merged);
 }
 
@@ -261,7 +264,8 @@ static void test_same(struct dealbox_audit_test *test, uint64_t same, uint64_t p
 	const double variance = 52.0 * 52 / 51 * 3 / 16;
 
 	if (pairs >= DEALS_MIN)
-		test_normal(test, ((double)same - 13.0 * (double)pairs) / sqrt(variance * (double)pairs));
+		test_normal(test,
+			    ((double)same - 13.0 * (double)pairs) / sqrt(variance * (double)pairs));
 }
 
 static void test_trend(struct dealbox_audit_test *test, const struct audit_stats *stats)

@@ -85,7 +85,8 @@ int dealbox_plan_commit(const char *order, const struct dealbox_deal *deal,
 }
 
 void dealbox_nonce_seal(uint8_t nonce[DEALBOX_NONCE_SIZE],
-			const struct dealbox_attestation *attestation, const uint8_t salt[DEALBOX_HASH])
+			const struct dealbox_attestation *attestation,
+			const uint8_t salt[DEALBOX_HASH])
 {
 	crypto_generichash_state state;
 	uint8_t pad[DEALBOX_HASH];
@@ -113,8 +114,8 @@ void dealbox_trace_commit(const struct dealbox_trace *trace, const uint8_t salt[
 }
 
 int dealbox_certificate_commit(struct dealbox_certificate *certificate,
-			       const uint8_t opening[DEALBOX_OPENING], const struct dealbox_deal *deal,
-			       const struct dealbox_trace *trace)
+			       const uint8_t opening[DEALBOX_OPENING],
+			       const struct dealbox_deal *deal, const struct dealbox_trace *trace)
 {
 	uint8_t salt[DEALBOX_HASH];
 	int err;
@@ -128,8 +129,8 @@ int dealbox_certificate_commit(struct dealbox_certificate *certificate,
 }
 
 bool dealbox_certificate_opens(const struct dealbox_certificate *certificate,
-			       const uint8_t opening[DEALBOX_OPENING], const struct dealbox_deal *deal,
-			       const struct dealbox_trace *trace)
+			       const uint8_t opening[DEALBOX_OPENING],
+			       const struct dealbox_deal *deal, const struct dealbox_trace *trace)
 {
 	uint8_t salt[DEALBOX_HASH], digest[DEALBOX_HASH];
 	bool same;
@@ -155,9 +156,10 @@ static enum dealbox_attested word_of_plan(const struct dealbox_certificate *c,
 					  struct dealbox_error *reason)
 {
 	if (trace)
-		return dealbox_attestation_verify(&c->attestation, public_key, nonce, plan, trace, reason);
-	return dealbox_attestation_verify_plan(&c->attestation, public_key, nonce, c->insertion, plan,
-					       reason);
+		return dealbox_attestation_verify(&c->attestation, public_key, nonce, plan, trace,
+						  reason);
+	return dealbox_attestation_verify_plan(&c->attestation, public_key, nonce, c->insertion,
+					       plan, reason);
 }
 
 enum dealbox_attested
@@ -224,8 +226,8 @@ static char *body_print(const struct dealbox_certificate *c)
 	size_t size;
 	FILE *out;
 
-	if (!name_good(c->session) || !name_good(c->machine) || !c->board || !c->copy || c->time < 0 ||
-	    (unsigned int)c->basis > DEALBOX_BASIS_SENSORS ||
+	if (!name_good(c->session) || !name_good(c->machine) || !c->board || !c->copy ||
+	    c->time < 0 || (unsigned int)c->basis > DEALBOX_BASIS_SENSORS ||
 	    dealbox_pockets_parse(c->pockets, pockets) ||
 	    strspn(c->pockets, "NESW") != DEALBOX_HANDS || !fields_fit(c))
 		return NULL;
@@ -341,7 +343,8 @@ static bool word_take(char **at, struct dealbox_certificate *c)
 /* Parses a body. Returns false if it does not have the form. */
 static bool body_take(char *body, struct dealbox_certificate *c)
 {
-	static const char *const verdicts[] = { "void", "exact" }, *const cards[] = { "counted", "read" };
+	static const char *const verdicts[] = { "void", "exact" }, *const cards[] = { "counted",
+										      "read" };
 	char at_text[TIME_TEXT];
 	int verdict, by = 0, basis, identified;
 	bool good;
@@ -403,12 +406,14 @@ struct opening {
 
 static char *opening_print(const struct opening *o)
 {
-	char manifest[HEX(DEALBOX_HASH)], previous[HEX(DEALBOX_HASH)], hex[HEX(DEALBOX_OPENING)], *body;
+	char manifest[HEX(DEALBOX_HASH)], previous[HEX(DEALBOX_HASH)], hex[HEX(DEALBOX_OPENING)],
+		*body;
 
 	hex_put(o->manifest, DEALBOX_HASH, manifest);
 	hex_put(o->previous, DEALBOX_HASH, previous);
 	hex_put(o->opening, DEALBOX_OPENING, hex);
-	if (asprintf(&body, "dealbox opening 1\nmanifest %s\ncertificates %u\nprevious %s\nopening %s\n",
+	if (asprintf(&body,
+		     "dealbox opening 1\nmanifest %s\ncertificates %u\nprevious %s\nopening %s\n",
 		     manifest, o->certificates, previous, hex) < 0)
 		body = NULL;
 	sodium_memzero(hex, sizeof(hex));
@@ -475,17 +480,20 @@ void dealbox_certificates_free(struct dealbox_certificates *certificates)
 }
 
 static int chain_check(const struct dealbox_certificates *certificates,
-		       const struct dealbox_certificate *c, uint32_t line, struct dealbox_error *error)
+		       const struct dealbox_certificate *c, uint32_t line,
+		       struct dealbox_error *error)
 {
 	if (c->version == 1 && !certificates->first_version)
-		return error_set(error, -EINVAL, line, "do not accept it: the promise is of version 2",
+		return error_set(error, -EINVAL, line,
+				 "do not accept it: the promise is of version 2",
 				 "the certificate is of version 1, and does not say who dealt");
 	if (memcmp(c->manifest, certificates->manifest, DEALBOX_HASH))
 		return error_set(error, -EBADMSG, line, "give the manifest that they belong to",
 				 "the certificate is for another manifest");
 	if (memcmp(c->previous, dealbox_certificates_head(certificates), DEALBOX_HASH))
 		return error_set(error, -EBADMSG, line, "get the whole file of certificates",
-				 "the chain is broken before this certificate: one was left out, added or moved");
+				 "the chain is broken before this certificate: one was left out, "
+				 "added or moved");
 	return 0;
 }
 
@@ -497,7 +505,8 @@ static int list_add(struct dealbox_certificates *certificates, const struct deal
 
 	/* powers of two: a large event has tens of thousands */
 	if (!(certificates->count & (certificates->count - 1))) {
-		more = reallocarray(certificates->list, certificates->count ? 2 * certificates->count : 1,
+		more = reallocarray(certificates->list,
+				    certificates->count ? 2 * certificates->count : 1,
 				    sizeof(*more));
 		if (!more)
 			return error_set(error, -ENOMEM, 0, NULL, "out of memory");
@@ -549,7 +558,8 @@ static int next_take(struct dealbox_certificates *certificates, const char *data
 	err = text_check(data, size, used, &body, c.signer, line, error);
 	opens = !err && !strncmp(body, opening, strlen(opening));
 	if (!err)
-		err = opens ? opening_take(body, &o, first, error) : certificate_take(body, &c, first, error);
+		err = opens ? opening_take(body, &o, first, error) :
+			      certificate_take(body, &c, first, error);
 	if (!err)
 		err = place_check(certificates, c.signer, first, error);
 	if (!err && opens)
@@ -568,8 +578,10 @@ static int next_take(struct dealbox_certificates *certificates, const char *data
 	return err;
 }
 
-int dealbox_certificates_parse(const void *data, size_t size, const struct dealbox_manifest *manifest,
-			       struct dealbox_certificates **certificates, struct dealbox_error *error)
+int dealbox_certificates_parse(const void *data, size_t size,
+			       const struct dealbox_manifest *manifest,
+			       struct dealbox_certificates **certificates,
+			       struct dealbox_error *error)
 {
 	struct dealbox_certificates *new = calloc(1, sizeof(*new));
 	const char *at = data;

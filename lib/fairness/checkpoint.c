@@ -107,9 +107,11 @@ static bool text_valid(struct span text)
 
 	while (c < end) {
 		const unsigned int more = *c < 0x80 ? 0 : *c >= 0xc2 && *c < 0xe0 ? 1 :
-					  *c >= 0xe0 && *c < 0xf0 ? 2 : *c >= 0xf0 && *c < 0xf5 ? 3 : 4;
+					  *c >= 0xe0 && *c < 0xf0 ? 2 : *c >= 0xf0 && *c < 0xf5 ?
+						  3 : 4;
 
-		if (more == 4 || (size_t)(end - c) <= more || (*c < ' ' && *c != '\n') || *c == 0x7f)
+		if (more == 4 || (size_t)(end - c) <= more || (*c < ' ' && *c != '\n') ||
+		    *c == 0x7f)
 			return false;
 		for (unsigned int i = 1; i <= more; i++)
 			if ((c[i] & 0xc0) != 0x80)
@@ -172,7 +174,8 @@ char *dealbox_log_key_print(const struct dealbox_log_key *key)
 	return asprintf(&text, "%s+%s+%s", key->name, id_hex, b64) < 0 ? NULL : text;
 }
 
-int dealbox_log_key_parse(const char *text, struct dealbox_log_key *key, struct dealbox_error *error)
+int dealbox_log_key_parse(const char *text, struct dealbox_log_key *key,
+			  struct dealbox_error *error)
 {
 	const char *plus = strchr(text, '+'), *second = plus ? strchr(plus + 1, '+') : NULL;
 	uint8_t bytes[1 + DEALBOX_SIGNER_KEY] = { 0 }, id[KEY_ID], right[KEY_ID];
@@ -221,7 +224,8 @@ static bool signature_line(struct span line, struct span *name, struct span *b64
 		return false;
 	*name = (struct span) { line.at, (size_t)(space - line.at) };
 	*b64 = span_skip(line, name->size + 1);
-	return b64->size >= B64(KEY_ID) - 1 && b64_digits(*b64) && !memchr(name->at, '+', name->size);
+	return b64->size >= B64(KEY_ID) - 1 && b64_digits(*b64) &&
+	       !memchr(name->at, '+', name->size);
 }
 
 static bool note_parse(const void *data, size_t size, struct note *note)
@@ -279,7 +283,8 @@ static char *body_print(const struct dealbox_checkpoint *head)
 	char root[B64(DEALBOX_HASH)], *body;
 
 	b64_put(head->root, sizeof(head->root), root);
-	return asprintf(&body, "%s\n%" PRIu64 "\n%s\n", head->origin, head->size, root) < 0 ? NULL : body;
+	return asprintf(&body, "%s\n%" PRIu64 "\n%s\n", head->origin, head->size, root) < 0 ? NULL :
+											      body;
 }
 
 char *dealbox_checkpoint_sign(const struct dealbox_checkpoint *head,
@@ -396,16 +401,22 @@ int dealbox_checkpoint_verify(const void *data, size_t size, const struct dealbo
 			continue;
 		if (!key->witness) {
 			err = length != SIGNATURE ||
-			      crypto_sign_verify_detached(bytes, (const uint8_t *)note.body.at, note.body.size,
-							  key->key) ? -EKEYREJECTED : 0;
+			      crypto_sign_verify_detached(bytes, (const uint8_t *)note.body.at,
+							  note.body.size, key->key) ?
+								  -EKEYREJECTED : 0;
 			*time = 0;
 			continue;
 		}
 		for (int i = 0; i < TIME; i++)
 			at = at << 8 | bytes[i];
-		message = length == sizeof(bytes) && at <= INT64_MAX ? cosigned(note.body, (int64_t)at) : NULL;
-		err = !message || crypto_sign_verify_detached(bytes + TIME, (const uint8_t *)message,
-							      strlen(message), key->key) ? -EKEYREJECTED : 0;
+		message = length == sizeof(bytes) && at <= INT64_MAX ?
+				  cosigned(note.body, (int64_t)at) :
+				  NULL;
+		err = !message || crypto_sign_verify_detached(bytes + TIME,
+							      (const uint8_t *)message,
+							      strlen(message), key->key) ?
+			      -EKEYREJECTED :
+			      0;
 		free(message);
 		*time = (int64_t)at;
 	}
@@ -419,8 +430,8 @@ void dealbox_checkpoint_spoken(const struct dealbox_checkpoint *head, char text[
 	int at = snprintf(text, DEALBOX_LOG_SPOKEN, "%" PRIu64, head->size);
 
 	for (int i = 0; i < SPOKEN_BYTES; i++)
-		at += snprintf(text + at, DEALBOX_LOG_SPOKEN - (size_t)at, "%s%02x", i % 2 ? "" : " ",
-			       head->root[i]);
+		at += snprintf(text + at, DEALBOX_LOG_SPOKEN - (size_t)at, "%s%02x",
+			       i % 2 ? "" : " ", head->root[i]);
 }
 
 /* Parses both parts of such a text. */
@@ -495,7 +506,8 @@ static bool proof_parse(struct span *text, const char *word, struct dealbox_log_
 		return false;
 	while (span_line(text, &line)) {
 		if (!line.size)
-			return note_parse(text->at, text->size, &note) && head_parse(note.body, &head);
+			return note_parse(text->at, text->size, &note) &&
+			       head_parse(note.body, &head);
 		if (proof->count == DEALBOX_LOG_HASHES ||
 		    !b64_take(line, proof->hash[proof->count++], DEALBOX_HASH))
 			return false;
@@ -540,8 +552,9 @@ int dealbox_inclusion_parse(const void *data, size_t size, struct dealbox_log_pr
 		if (!extra)
 			return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 		if (!b64_digits(line) ||
-		    sodium_base642bin((uint8_t *)extra, line.size, line.at, line.size, NULL, &length, &end,
-				      sodium_base64_VARIANT_ORIGINAL) || end != line.at + line.size)
+		    sodium_base642bin((uint8_t *)extra, line.size, line.at, line.size, NULL,
+				      &length, &end, sodium_base64_VARIANT_ORIGINAL) ||
+		    end != line.at + line.size)
 			goto form;
 		extra[length] = 0;
 	}

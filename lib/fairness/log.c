@@ -13,7 +13,7 @@
 
 #include "signed-text.h"
 
-#define SHORT_DIGITS	16	/* of the hash of the manifest, and of the key, in the name of a log */
+#define SHORT_DIGITS 16 /* of the hash of the manifest, and of the key, in the name of a log */
 
 typedef uint8_t hash_t[DEALBOX_HASH];
 
@@ -138,8 +138,8 @@ static void origin_put(const char manifest[HEX(DEALBOX_HASH)], const uint8_t *si
 	char key[HEX(DEALBOX_SIGNER_KEY)];
 
 	hex_put(signer, DEALBOX_SIGNER_KEY, key);
-	snprintf(origin, DEALBOX_LOG_NAME, "dealbox/%.*s/%.*s", SHORT_DIGITS, manifest, SHORT_DIGITS,
-		 key);
+	snprintf(origin, DEALBOX_LOG_NAME, "dealbox/%.*s/%.*s", SHORT_DIGITS, manifest,
+		 SHORT_DIGITS, key);
 }
 
 /* Appends the leaf data[start..end). */
@@ -187,7 +187,8 @@ static int leaves_parse(struct dealbox_log *log, size_t size, struct dealbox_err
 			strcpy(first, manifest);
 		}
 		if (memcmp(signer, log->key.key, sizeof(signer)))
-			return error_set(error, -EKEYREJECTED, begin, "each PC has a file of its own",
+			return error_set(error, -EKEYREJECTED, begin,
+					 "each PC has a file of its own",
 					 "this certificate is by another signer than the first");
 		if (strcmp(manifest, first))
 			return error_set(error, -EINVAL, begin, NULL,

@@ -93,7 +93,8 @@ static void *array_copy(const void *array, size_t count, size_t size)
 /* Writes the lines copies, pc and machine. Returns the fault, or NULL. */
 static const char *promise_put(FILE *out, const struct dealbox_promise *promise)
 {
-	uint8_t (*pcs)[DEALBOX_SIGNER_KEY] = array_copy(promise->pcs, promise->pc_count, sizeof(*pcs));
+	uint8_t(*pcs)[DEALBOX_SIGNER_KEY] =
+		array_copy(promise->pcs, promise->pc_count, sizeof(*pcs));
 	struct dealbox_promised_machine *machines =
 		array_copy(promise->machines, promise->machine_count, sizeof(*machines));
 	const char *fault = pcs && machines ? NULL : "out of memory";
@@ -152,7 +153,8 @@ static bool promise_take(struct dealbox_manifest *manifest, char *at)
 		if (!more)
 			return false;
 		manifest->machines = more;
-		if (dealbox_promised_machine_parse(value, &manifest->machines[promise->machine_count++]))
+		if (dealbox_promised_machine_parse(value,
+						   &manifest->machines[promise->machine_count++]))
 			return false;
 	}
 	promise->pcs = (const uint8_t (*)[DEALBOX_SIGNER_KEY])manifest->pcs;
@@ -220,8 +222,8 @@ static unsigned int sessions_most(const struct dealbox_square_phase *phase)
 }
 
 /*
- * Returns false if two sessions, or one and a reserve set, can have one name, so that one could stand
- * for both; or out of memory.
+ * Returns false if two sessions, or one and a reserve set, can have one name, so that one could
+ * stand for both; or out of memory.
  */
 static bool names_differ(const struct dealbox_square *square)
 {
@@ -238,8 +240,9 @@ static bool names_differ(const struct dealbox_square *square)
 	for (unsigned int p = 1; good && !dealbox_square_phase(square, p, &phase); p++)
 		for (unsigned int n = 0; good && n < 2 * sessions_most(&phase); n++) {
 			good = !dealbox_square_session(square, p, n / 2 + 1, n % 2,
-						       strcmp(phase.boards, "?") ? NULL : "1", &session,
-						       NULL) && (names[filled] = strdup(session.file));
+						       strcmp(phase.boards, "?") ? NULL : "1",
+						       &session, NULL) &&
+			       (names[filled] = strdup(session.file));
 			filled += good;
 		}
 	if (good && filled)
@@ -252,7 +255,8 @@ static bool names_differ(const struct dealbox_square *square)
 	return good;
 }
 
-char *dealbox_manifest_make(const struct dealbox_square *square, const struct dealbox_promise *promise,
+char *dealbox_manifest_make(const struct dealbox_square *square,
+			    const struct dealbox_promise *promise,
 			    const struct dealbox_signer *signer, int64_t time,
 			    struct dealbox_error *error)
 {
@@ -293,7 +297,8 @@ static bool square_end(char *at, char **behind)
 	return *behind;
 }
 
-static int body_parse(struct dealbox_manifest *manifest, const char *body, struct dealbox_error *error)
+static int body_parse(struct dealbox_manifest *manifest, const char *body,
+		      struct dealbox_error *error)
 {
 	char *copy = strdup(body), *at = copy, *behind = NULL, *value, *again = NULL;
 	bool second = false, good = true;
@@ -306,7 +311,8 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body, struc
 	if (!value) {
 		error_fill(error, 1, NULL, "this is no manifest");
 	} else if (strcmp(value, "1") && strcmp(value, "2")) {
-		error_fill(error, 1, "use a newer dealbox", "the manifest is of version %.10s", value);
+		error_fill(error, 1, "use a newer dealbox", "the manifest is of version %.10s",
+			   value);
 	} else {
 		second = *value == '2';
 		value = line_take(&at, "time");
@@ -330,7 +336,8 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body, struc
 		if (!again || strcmp(again, body) || *dealbox_square_value(manifest->square) ||
 		    !names_differ(manifest->square))
 			err = error_set(error, -EINVAL, 0, NULL,
-					"the manifest is signed, but not in the form that it must have");
+					"the manifest is signed, but not in the form that it must "
+					"have");
 	}
 	free(again);
 	free(behind);
@@ -432,7 +439,8 @@ int dealbox_manifest_compare(const struct dealbox_manifest *manifest,
 			same--;
 		err = error_set(error, -EBADMSG, 0,
 				"ask the organiser which was published; one of the two was changed",
-				"the description and the manifest differ: %s", line_name(promised + same));
+				"the description and the manifest differ: %s",
+				line_name(promised + same));
 	}
 	free(promised);
 	free(given);

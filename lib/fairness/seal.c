@@ -55,7 +55,8 @@ static int passphrase_key(const char *passphrase, const uint8_t *salt, uint64_t 
 {
 	if (crypto_pwhash(key, STREAM_KEY, passphrase, strlen(passphrase), salt, passes, memory,
 			  crypto_pwhash_ALG_ARGON2ID13))
-		return error_set(error, -ENOMEM, 0, "free some memory", "a passphrase needs %u MiB of memory",
+		return error_set(error, -ENOMEM, 0, "free some memory",
+				 "a passphrase needs %u MiB of memory",
 				 (unsigned int)(memory >> 20));
 	return 0;
 }
@@ -77,7 +78,8 @@ static long head_make(const struct dealbox_seal_secret *secret, struct dealbox_r
 		dealbox_random_bytes(random, key, STREAM_KEY);
 		memcpy(at, secret->key, DEALBOX_SEAL_KEY);
 		if (crypto_box_seal(at + DEALBOX_SEAL_KEY, key, STREAM_KEY, secret->key))
-			return error_set(error, -EINVAL, 0, "give the .pub file", "this is no public key");
+			return error_set(error, -EINVAL, 0, "give the .pub file",
+					 "this is no public key");
 		return HEAD_KEY;
 	}
 	dealbox_random_bytes(random, at, crypto_pwhash_SALTBYTES);
@@ -126,7 +128,8 @@ int dealbox_seal(const void *data, size_t size, const char *name,
 		const size_t part = size < MESSAGE ? size : MESSAGE;
 
 		size -= part;
-		crypto_secretstream_xchacha20poly1305_push(&state, at, &written, from, part, NULL, 0,
+		crypto_secretstream_xchacha20poly1305_push(&state, at, &written, from, part,
+							   NULL, 0,
 			size ? 0 : crypto_secretstream_xchacha20poly1305_TAG_FINAL);
 		from += part;
 		at += written;
@@ -147,21 +150,25 @@ static long head_open(const uint8_t *data, size_t size, const struct dealbox_sea
 	int err;
 
 	if (memcmp(data, MAGIC, MAGIC_SIZE) || (data[MAGIC_SIZE] != 'P' && data[MAGIC_SIZE] != 'K'))
-		return error_set(error, -EPROTONOSUPPORT, 0, "use the dealbox that sealed it, or a newer one",
+		return error_set(error, -EPROTONOSUPPORT, 0,
+				 "use the dealbox that sealed it, or a newer one",
 				 "the file was sealed by another version of dealbox");
 	if (data[MAGIC_SIZE] == 'K') {
 		if (!secret->key)
 			return error_set(error, -EINVAL, 0, "use that key (--key FILE)",
 					 "the file is sealed for a key, and not with a passphrase");
 		if (size < HEAD_KEY + STREAM_HEADER)
-			return error_set(error, -EBADMSG, 0, "get it again", "the sealed file is cut off");
+			return error_set(error, -EBADMSG, 0, "get it again",
+					 "the sealed file is cut off");
 		crypto_scalarmult_base(own, secret->key);
 		if (memcmp(own, at, sizeof(own)))
-			return error_set(error, -EKEYREJECTED, 0, "use the key of the director that it is for",
+			return error_set(error, -EKEYREJECTED, 0,
+					 "use the key of the director that it is for",
 					 "the file is sealed for another key");
-		if (crypto_box_seal_open(key, at + DEALBOX_SEAL_KEY, crypto_box_SEALBYTES + STREAM_KEY,
-					 own, secret->key))
-			return error_set(error, -EBADMSG, 0, "get it again", "the sealed file was changed");
+		if (crypto_box_seal_open(key, at + DEALBOX_SEAL_KEY,
+					 crypto_box_SEALBYTES + STREAM_KEY, own, secret->key))
+			return error_set(error, -EBADMSG, 0, "get it again",
+					 "the sealed file was changed");
 		return HEAD_KEY;
 	}
 	if (!secret->passphrase)
@@ -176,15 +183,16 @@ static long head_open(const uint8_t *data, size_t size, const struct dealbox_sea
 	if (passes > COSTS_MAX * PASSES || memory > COSTS_MAX * MEMORY ||
 	    passes < crypto_pwhash_OPSLIMIT_MIN || memory < crypto_pwhash_MEMLIMIT_MIN)
 		return error_set(error, -EBADMSG, 0, "get it again",
-				 "the sealed file was changed: it wants too much work for its passphrase");
+				 "the sealed file was changed: it wants too much work for its "
+				 "passphrase");
 	err = passphrase_key(secret->passphrase, at, passes, memory, key, error);
 	return err ? err : (long)HEAD_PASSPHRASE;
 }
 
 /* Reads the next message of the stream; returns its size, or -EBADMSG */
 static long message_open(crypto_secretstream_xchacha20poly1305_state *state, const uint8_t *from,
-			 size_t size, size_t most, const uint8_t *head, size_t head_size, uint8_t *to,
-			 uint8_t *tag)
+			 size_t size, size_t most, const uint8_t *head, size_t head_size,
+			 uint8_t *to, uint8_t *tag)
 {
 	const size_t part = size < most + STREAM_EXTRA ? size : most + STREAM_EXTRA;
 	unsigned long long written;
@@ -208,11 +216,13 @@ static int stream_open(const uint8_t *data, size_t size, size_t head, const uint
 
 	if (crypto_secretstream_xchacha20poly1305_init_pull(&state, data + head, key))
 		return error_set(error, -EBADMSG, 0, "get it again", "the sealed file was changed");
-	length = message_open(&state, at, left, DEALBOX_SEAL_NAME, data, head, (uint8_t *)name, &tag);
+	length = message_open(&state, at, left, DEALBOX_SEAL_NAME, data, head, (uint8_t *)name,
+			      &tag);
 	if (length != DEALBOX_SEAL_NAME) {
 		sodium_memzero(&state, sizeof(state));
 		return error_set(error, -EKEYREJECTED, 0, "type it again, or get the file again",
-				 secret->passphrase ? "the passphrase is wrong, or the file was changed" :
+				 secret->passphrase ? "the passphrase is wrong, or the file was "
+						      "changed" :
 				 "the sealed file was changed");
 	}
 	at += (size_t)length + STREAM_EXTRA;
@@ -231,7 +241,8 @@ static int stream_open(const uint8_t *data, size_t size, size_t head, const uint
 		return error_set(error, -EBADMSG, 0, "get it again",
 				 "the sealed file was changed or cut off");
 	if (!*name || strchr(name, '/'))
-		return error_set(error, -EBADMSG, 0, NULL, "the name in the sealed file is no file name");
+		return error_set(error, -EBADMSG, 0, NULL,
+				 "the name in the sealed file is no file name");
 	return 0;
 }
 
@@ -251,8 +262,9 @@ int dealbox_unseal(const void *data, size_t size, const struct dealbox_seal_secr
 		return (int)head;
 	}
 	open = malloc(size);
-	err = open ? stream_open(data, size, (size_t)head, key, secret, open, out_size, name, error) :
-		error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	err = open ? stream_open(data, size, (size_t)head, key, secret, open, out_size, name,
+				 error) :
+		     error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	sodium_memzero(key, sizeof(key));
 	if (err) {
 		if (open)

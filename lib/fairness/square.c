@@ -344,7 +344,8 @@ int dealbox_square_set_value(struct dealbox_square *square, const char *value,
 	int err;
 
 	if (!square->hash[0])
-		return error_set(error, -EPERM, 0, "publish it first: the value must not be known before",
+		return error_set(error, -EPERM, 0,
+				 "publish it first: the value must not be known before",
 				 "the tournament is not published");
 	err = text_set(&new, value, "delayed value", error);
 	if (err)
@@ -364,22 +365,26 @@ int dealbox_square_set_value(struct dealbox_square *square, const char *value,
 static int prefix_check(const struct dealbox_square *square, const char *prefix, uint32_t line,
 			struct dealbox_error *error)
 {
-	static const char *const help = "letters, digits, _ and -, a letter first, and one run of #";
+	static const char *const help =
+		"letters, digits, _ and -, a letter first, and one run of #";
 	const char *sharp = strchr(prefix, '#');
 
 	if (strlen(prefix) > 100)
 		return error_set(error, -EINVAL, line, NULL, "the file prefix is too long");
 	/* it becomes a file name: no folders, no dots */
 	if (!isalpha((unsigned char)*prefix) ||
-	    prefix[strspn(prefix, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#")])
-		return error_set(error, -EINVAL, line, help, "'%s' cannot be a file prefix", prefix);
-	if (sharp && (strchr(sharp + strspn(sharp, "#"), '#') || strspn(sharp, "#") > 6))
-		return error_set(error, -EINVAL, line, help, "the file prefix '%s' has # in two places",
+	    prefix[strspn(prefix,
+			  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-#")])
+		return error_set(error, -EINVAL, line, help, "'%s' cannot be a file prefix",
 				 prefix);
+	if (sharp && (strchr(sharp + strspn(sharp, "#"), '#') || strspn(sharp, "#") > 6))
+		return error_set(error, -EINVAL, line, help,
+				 "the file prefix '%s' has # in two places", prefix);
 	for (unsigned int p = 0; p < square->phases; p++)
 		if (!strcmp(square->phase[p].prefix, prefix))
 			return error_set(error, -EINVAL, line, "give each phase its own",
-					 "the file prefix '%s' is that of phase %u already", prefix, p + 1);
+					 "the file prefix '%s' is that of phase %u already", prefix,
+					 p + 1);
 	return 0;
 }
 
@@ -429,8 +434,8 @@ static char *sharp_ensured(const char *text, bool wanted, const char *suffix)
 	return out;
 }
 
-int dealbox_square_add_phase(struct dealbox_square *square, const struct dealbox_square_phase *phase,
-			     struct dealbox_error *error)
+int dealbox_square_add_phase(struct dealbox_square *square,
+			     const struct dealbox_square_phase *phase, struct dealbox_error *error)
 {
 	const bool many = phase->sessions != 1;
 	char sharps[16] = "", of[32];
@@ -532,11 +537,13 @@ static int line_parse(struct dealbox_square *square, const struct line *line,
 		size--;
 	}
 	if (memchr(text, 0, size))
-		return error_set(error, -EINVAL, line->number, NULL, "there is a NUL byte in the line");
+		return error_set(error, -EINVAL, line->number, NULL,
+				 "there is a NUL byte in the line");
 	if (!strncmp(line->text, "TN", 2))
 		return text_parse(&square->name, text, size, line->number, "name", error);
 	if (!strncmp(line->text, "DI", 2))
-		return text_parse(&square->info, text, size, line->number, "delayed information", error);
+		return text_parse(&square->info, text, size, line->number, "delayed information",
+				  error);
 	if (!strncmp(line->text, "DV", 2))
 		return text_parse(&square->value, text, size, line->number, "delayed value", error);
 	if (!strncmp(line->text, "SN", 2))
@@ -561,7 +568,8 @@ int dealbox_square_parse(const void *data, size_t size, struct dealbox_square **
 		err = line_parse(new, &line, error);
 	if (!err && !new->name && !new->phases)
 		err = error_set(error, -EINVAL, 0, "give the .sqd file",
-				"the file is no Square Deal description: it has no name and no phases");
+				"the file is no Square Deal description: it has no name and no "
+				"phases");
 	if (err) {
 		dealbox_square_free(new);
 		return err;
@@ -666,8 +674,9 @@ char *dealbox_square_keys_print(const struct dealbox_square_keys *keys, size_t *
 		return NULL;
 	text[0] = 0;
 	for (size_t k = 0; k < keys->count; k++)
-		used += (size_t)snprintf(text + used, room - used, "%u,%u:%s\r\n", keys->key[k].phase,
-					 keys->key[k].session, keys->key[k].text);
+		used += (size_t)snprintf(text + used, room - used, "%u,%u:%s\r\n",
+					 keys->key[k].phase, keys->key[k].session,
+					 keys->key[k].text);
 	*size = used;
 	return text;
 }
@@ -692,8 +701,8 @@ int dealbox_square_adopt(struct dealbox_square *square, const struct dealbox_squ
 		return err;
 	if (!square->name || !square->info || !square->phases)
 		return error_set(error, -EINVAL, 0,
-				 "set its name, say which value will be mixed in, and add its phases",
-				 "the tournament is not complete");
+				 "set its name, say which value will be mixed in, and add its "
+				 "phases", "the tournament is not complete");
 	FOR_EACH_KEYED(square, p, s) {
 		keyed++;
 		if (!key_find(keys, p, s))
@@ -714,7 +723,8 @@ int dealbox_square_adopt(struct dealbox_square *square, const struct dealbox_squ
 /* 60 characters of 62, each equally likely: about 357 bits. NULL = out of memory. */
 static char *key_make(struct dealbox_random *random)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 	const unsigned int many = sizeof(letters) - 1;
 	char *text = malloc(DEALBOX_SQUARE_KEY + 1);
 	unsigned int length = 0;
@@ -809,10 +819,10 @@ static int keys_check_hash(const void *data, size_t size, const char *published,
 	if (!strcmp(found, published))
 		return 0;
 	return error_set(error, -EBADMSG, 0,
-			 "get the .sqk again, as a file and not as text; if this stays, the organiser "
-			 "has not published the keys that were promised",
-			 "the keys have the hash %.16s..., the description promises %.16s..., and it is "
-			 "not only the line ends", found, published);
+			 "get the .sqk again, as a file and not as text; if this stays, the "
+			 "organiser has not published the keys that were promised",
+			 "the keys have the hash %.16s..., the description promises %.16s..., and "
+			 "it is not only the line ends", found, published);
 }
 
 int dealbox_square_keys_parse(const void *data, size_t size, const struct dealbox_square *square,
@@ -826,18 +836,21 @@ int dealbox_square_keys_parse(const void *data, size_t size, const struct dealbo
 
 	if (!err && square && !square->hash[0])
 		err = error_set(error, -EPERM, 0, "get the .sqd that was published",
-				"the description is not published: it has no hash (KH) of the keys");
+				"the description is not published: it has no hash (KH) of the "
+				"keys");
 	if (!err && square)
 		err = keys_check_hash(data, size, square->hash, &repaired, error);
 	while (!err && line_next(&line))
 		if (line.size)
 			err = key_parse(new, &line, error);
 	if (!err && !new->count)
-		err = error_set(error, -EINVAL, 0, "give the .sqk file", "there are no keys in the file");
+		err = error_set(error, -EINVAL, 0, "give the .sqk file",
+				"there are no keys in the file");
 	if (!err && square)
 		FOR_EACH_KEYED(square, p, s)
 			if (!err && !key_find(new, p, s))
-				err = error_set(error, -EINVAL, 0, "do not use these files together",
+				err = error_set(error, -EINVAL, 0,
+						"do not use these files together",
 						"phase %u session %u has no key", p, s);
 	if (err) {
 		dealbox_square_keys_free(new);
@@ -859,10 +872,12 @@ int dealbox_square_session(const struct dealbox_square *square, unsigned int pha
 	unsigned int low, high;
 
 	if (!p)
-		return error_set(error, -ENOENT, 0, NULL, "there is no phase %u: the tournament has %u",
-				 phase, square->phases);
+		return error_set(error, -ENOENT, 0, NULL,
+				 "there is no phase %u: the tournament has %u", phase,
+				 square->phases);
 	if (!session || session > (p->sessions ? p->sessions : DEALBOX_SQUARE_SESSIONS))
-		return error_set(error, -ENOENT, 0, NULL, "phase %u has no session %u", phase, session);
+		return error_set(error, -ENOENT, 0, NULL, "phase %u has no session %u", phase,
+				 session);
 	if (!strcmp(p->boards, "?")) {
 		if (!boards)
 			return error_set(error, -EINVAL, 0, "say which boards it has",
@@ -892,7 +907,8 @@ int dealbox_square_session(const struct dealbox_square *square, unsigned int pha
 static char *entropy_make(const char *key_half, const char *value, bool reserve,
 			  unsigned int variable_session, size_t *size)
 {
-	const size_t encoded = sodium_base64_encoded_len(strlen(value), sodium_base64_VARIANT_ORIGINAL);
+	const size_t encoded =
+		sodium_base64_encoded_len(strlen(value), sodium_base64_VARIANT_ORIGINAL);
 	const size_t room = strlen(key_half) + encoded + 32;
 	char *entropy = malloc(room);
 	size_t used;
@@ -903,7 +919,8 @@ static char *entropy_make(const char *key_half, const char *value, bool reserve,
 	sodium_bin2base64(entropy + used, encoded, (const unsigned char *)value, strlen(value),
 			  sodium_base64_VARIANT_ORIGINAL);
 	used += encoded - 1;
-	used += (size_t)snprintf(entropy + used, room - used, "%s", reserve ? "reserve" : "original");
+	used += (size_t)snprintf(entropy + used, room - used, "%s",
+				 reserve ? "reserve" : "original");
 	if (variable_session)
 		used += (size_t)snprintf(entropy + used, room - used, "ses%u", variable_session);
 	*size = used;
@@ -925,8 +942,9 @@ int dealbox_square_deal(const struct dealbox_square *square,
 
 	if (!square->value)
 		return error_set(error, -ENODATA, 0,
-				 "put it into the description when it is known: dealbox square value",
-				 "the delayed value is missing (%s)", dealbox_square_info(square));
+				 "put it into the description when it is known: dealbox square "
+				 "value", "the delayed value is missing (%s)",
+				 dealbox_square_info(square));
 	if (!p || !key)
 		return error_set(error, -ENOENT, 0, NULL, "phase %u session %u has no key",
 				 session->phase, session->session);
@@ -948,5 +966,6 @@ int dealbox_square_deal(const struct dealbox_square *square,
 		dealbox_deal_wipe(&board.deal);
 	}
 	dealbox_bigdeal_free(bigdeal);
-	return err ? error_set(error, err, 0, NULL, "cannot make the deals: %s", strerror(-err)) : 0;
+	return err ? error_set(error, err, 0, NULL, "cannot make the deals: %s", strerror(-err)) :
+		     0;
 }

@@ -122,7 +122,7 @@ static int letter_card(uint8_t letter)
 	[(letter) + 4] = 16ULL << (card), [(letter) + 5] = 32ULL << (card),	\
 	[(letter) + 6] = 64ULL << (card), [(letter) + 7] = 128ULL << (card)
 #define LETTERS(letter, card)	\
-	EIGHT(letter, card), EIGHT((letter) + 8, (card) + 8), EIGHT((letter) + 16, (card) + 16),	\
+	EIGHT(letter, card), EIGHT((letter) + 8, (card) + 8), EIGHT((letter) + 16, (card) + 16), \
 	[(letter) + 24] = 1ULL << ((card) + 24), [(letter) + 25] = 1ULL << ((card) + 25)
 
 /* Returns the card of a letter; no card for other characters. */

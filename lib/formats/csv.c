@@ -53,8 +53,8 @@ static int split(const char *text, size_t size, struct field fields[FIELDS])
 }
 
 /*
- * The sixteen suits as Big Deal and this library write them: each between quotes, and commas between
- * these. Then a hand is 13 ranks, three times `","`, and what is around it.
+ * The sixteen suits as Big Deal and this library write them: each between quotes, and commas
+ * between these. Then a hand is 13 ranks, three times `","`, and what is around it.
  */
 #define HAND_TEXT	22
 #define HAND_STEP	25	/* to the next one */

@@ -276,14 +276,15 @@ static void on_more(struct lin *lin, const struct token *value)
 }
 
 /* The two letters of a command in lower case, as one number. */
-#define COMMAND(first, second)	((unsigned int)(unsigned char)(first) << 8 | (unsigned char)(second))
+#define COMMAND(first, second) ((unsigned int)(unsigned char)(first) << 8 | (unsigned char)(second))
 
 static const struct {
 	unsigned int name;
 	void (*on)(struct lin *lin, const struct token *value);
 } commands[] = {
 	{ COMMAND('q', 'x'), on_qx }, { COMMAND('m', 'd'), on_md }, { COMMAND('a', 'h'), on_ah },
-	{ COMMAND('s', 'v'), on_sv }, { COMMAND('p', 'n'), on_more }, { COMMAND('m', 'b'), on_more },
+	{ COMMAND('s', 'v'), on_sv }, { COMMAND('p', 'n'), on_more },
+	{ COMMAND('m', 'b'), on_more },
 	{ COMMAND('a', 'n'), on_more }, { COMMAND('p', 'c'), on_more },
 	{ COMMAND('m', 'c'), on_more }, { COMMAND('n', 't'), on_more },
 	{ COMMAND('v', 'g'), on_more }, { COMMAND('r', 's'), on_more },

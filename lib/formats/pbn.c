@@ -72,7 +72,7 @@ struct pbn {
 	struct value others[OTHERS_MAX];
 
 	/* the file */
-	uint8_t after[TAGS_KNOWN + 2];	/* the known tag that followed a tag last, [0] = a beginning */
+	uint8_t after[TAGS_KNOWN + 2]; /* the known tag that followed a tag last, [0] = a beginning */
 	struct value board_before, board_header;	/* inheritance, 4.8 */
 	uint32_t headers;	/* tags given for all games with ## */
 	bool export;
@@ -182,7 +182,10 @@ static inline bool parse_whole_deal(const char *text, struct dealbox_deal *deal,
 		numbers += numbers + (card & 1);
 		disorder |= (bytes16)((signed16)bytes_before(numbers) >= (signed16)numbers);
 	}
-	/* where 12 of 64 bytes are dots, and all cards are there, each is there once, and nothing else */
+	/*
+	 * where 12 of 64 bytes are dots, and all cards are there, each is there once, and nothing
+	 * else
+	 */
 	if (dots || all != DEALBOX_PACK_BRIDGE)
 		return false;
 	for (int i = 0; i < DEALBOX_HANDS; i++)
@@ -822,8 +825,8 @@ static bool never_closed(struct pbn *pbn, const char *text)
 
 /*
  * A comment in braces (3.8): returns what follows it. It may have empty lines, and whole games that
- * somebody put away. But where a tag begins behind an empty line of a comment that is never closed, the
- * next game begins.
+ * somebody put away. But where a tag begins behind an empty line of a comment that is never closed,
+ * the next game begins.
  */
 static const char *brace_comment(struct pbn *pbn, const char *text)
 {

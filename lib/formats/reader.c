@@ -29,7 +29,8 @@ void reader_say(struct reader *reader, const struct found *found, uint32_t where
 	if (found && found->number)
 		snprintf(problem.board, sizeof(problem.board), "%u", found->number);
 	else if (found && found->label_size)
-		dealbox_text_safe(found->label, found->label_size, problem.board, sizeof(problem.board));
+		dealbox_text_safe(found->label, found->label_size, problem.board,
+				  sizeof(problem.board));
 	dealbox_report_add(reader->report, &problem);
 }
 

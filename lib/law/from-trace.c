@@ -197,8 +197,10 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
 	    plan->entries > DEALBOX_MAX_ENTRIES) {
 		s.error->line = 0;
-		snprintf(s.error->what, sizeof(s.error->what), "%s", dealbox_law_translate(judge->language,
-			 N_("there is no ruleset yet, or the plan is not one by position")));
+		snprintf(s.error->what, sizeof(s.error->what), "%s",
+			 dealbox_law_translate(judge->language,
+					       N_("there is no ruleset yet, or the plan is not one "
+						  "by position")));
 		return -EINVAL;
 	}
 	for (n = 0; n < DEALBOX_MAX_ENTRIES; n++)

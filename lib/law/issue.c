@@ -24,7 +24,8 @@ const char *const law_issue_cause[ISSUES] = {
 	[I_TURN] = N_("The cards are being dealt out of turn."),
 	[I_UNCUT] = N_("The pack was dealt without a cut."),
 	[I_UNSHUFFLED] = N_("The pack was dealt without a shuffle."),
-	[I_SEEN] = N_("During the shuffle and deal a player could have seen a card of another player."),
+	[I_SEEN] = N_("During the shuffle and deal a player could have seen a card of another "
+		      "player."),
 	[I_WRONG_HAND] = N_("A player picked up another player's hand and saw a card in it."),
 	[I_DAMAGED] = N_("The pack contains a card that may be known from its back."),
 	[I_NONCONFORMING] = N_("The pack is not as it must be."),
@@ -312,7 +313,8 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 		if (mask & BIT(i))
 			law_rest_on(&r, j->d.issue[i]);
 	/* the asterisk of 10(a)(iii) applies to the demand: anybody may draw attention (Law 9) */
-	starred = row->starred && (demand || !row->demanded) && law_seat(who) && j->d.forfeited[who];
+	starred = row->starred && (demand || !row->demanded) && law_seat(who) &&
+		  j->d.forfeited[who];
 	if (starred)
 		law_rest_on(&r, j->d.forfeited[who]);
 	if (closed(j, row) && !(demand && row->demanded && j->d.attention[issue])) {

@@ -123,7 +123,8 @@ static int judge(struct dealbox_judge *j, happening *h)
 		    !j->rules->director)
 			return law_fail(j, N_("there is no director in %s"), j->rules->name);
 		if (law_seat(h->actor) && !(j->players & 1u << h->actor))
-			return law_fail(j, N_("%s does not play: see players"), dealbox_actor_name(h->actor));
+			return law_fail(j, N_("%s does not play: see players"),
+					dealbox_actor_name(h->actor));
 		/* a pack without a name */
 		if (!j->pack_count && uses_pack(h->verb)) {
 			j->packs[0] = (struct pack){ .side = 255, .cards = j->rules->cards };
@@ -141,7 +142,8 @@ static const struct {
 	[DEALBOX_LAW_STANDS] = { N_("stands"), N_("The deal stands.") },
 	[DEALBOX_LAW_OPEN] = { N_("open"), N_("It is for the Director or the players to decide.") },
 	[DEALBOX_LAW_NEW_BOARD] = { N_("new-board"), N_("The copy must be made again.") },
-	[DEALBOX_LAW_CANCELLED] = { N_("cancelled"), N_("No result of this board may stand; it is cancelled.") },
+	[DEALBOX_LAW_CANCELLED] = { N_("cancelled"),
+				    N_("No result of this board may stand; it is cancelled.") },
 	[DEALBOX_LAW_REDEAL] = { N_("redeal"), N_("The cards must be dealt again.") },
 };
 

@@ -86,8 +86,8 @@ struct deal {
 	unsigned long stands, open, cancelled;	/* lines of such rulings */
 	unsigned long choice;			/* left to the players, before the play is over */
 	unsigned long again_line;		/* the cards were taken together for a redeal */
-	uint32_t redeal_for;			/* the issues it was ruled for; 0 = something else */
-	unsigned long attention[ISSUES];	/* drawn in time, without the demand that it needs */
+	uint32_t redeal_for; /* the issues it was ruled for; 0 = something else */
+	unsigned long attention[ISSUES]; /* drawn in time, without the demand that it needs */
 	struct { unsigned long line; bool many; } silent[SEATS];	/* counted, not announced */
 	uint8_t plays[SEATS];
 	uint8_t highest, bought;

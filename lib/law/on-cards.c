@@ -144,7 +144,8 @@ int law_on_look(struct dealbox_judge *j, happening *h)
 	}
 	if (law_is(j, PRE) && law_seat(who))
 		law_tell(j, DEALBOX_BREACH, "3.2.22", who, 0,
-		     N_("A player looked into another player's cards; the text has no penalty for it."));
+		     N_("A player looked into another player's cards; the text has no penalty for "
+			"it."));
 	if (law_is(j, RUB) && law_seat(who))
 		law_raise_issue(j, I_WRONG_HAND);
 	if (law_is(j, DUP))
@@ -168,7 +169,8 @@ int law_on_see(struct dealbox_judge *j, happening *h)
 		law_raise_issue(j, I_WRONG_HAND);
 	else if (law_is(j, PRE) && who != hand)
 		law_tell(j, DEALBOX_BREACH, "3.2.22", hand, 0,
-		     N_("A player let others look into his cards; the text has no penalty for it."));
+		     N_("A player let others look into his cards; the text has no penalty for "
+			"it."));
 	return 0;
 }
 
@@ -176,7 +178,8 @@ int law_on_show(struct dealbox_judge *j, happening *h)
 {
 	if (law_is(j, PRE))
 		law_tell(j, DEALBOX_BREACH, "3.2.22", h->actor, 0,
-		     N_("A player let others look into his cards; the text has no penalty for it."));
+		     N_("A player let others look into his cards; the text has no penalty for "
+			"it."));
 	return 0;
 }
 
@@ -235,7 +238,8 @@ static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 		return;
 	}
 	r = law_ruling(DEALBOX_STANDS, many ? "12" : "11",
-		       many ? N_("A player has too many cards.") : N_("A player has too few cards."));
+		       many ? N_("A player has too many cards.") :
+			      N_("A player has too few cards."));
 	r.see = "10(c)";
 	r.who = hand;
 	law_give(j, &r);
@@ -274,8 +278,8 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 		law_give(j, &r);
 		return;
 	}
-	law_redeal(j, d->intent ? "3.2.16" : "3.2.13", d->intent ? "3.2.23" : "3.2.15(6), 3.2.16, 3.2.23",
-	       d->intent_line, fact, cause);
+	law_redeal(j, d->intent ? "3.2.16" : "3.2.13",
+		   d->intent ? "3.2.23" : "3.2.15(6), 3.2.16, 3.2.23", d->intent_line, fact, cause);
 	/* a machine that dealt for the dealer has no intent */
 	if (d->intent == T_POSSIBLE && !d->agent_deals)
 		law_tell(j, DEALBOX_COMPENSATION, "3.2.16", law_dealer(j), d->interests_line,
@@ -345,8 +349,8 @@ int law_on_search(struct dealbox_judge *j, happening *h)
 	if (h->topic == T_FOUND)
 		return 0;
 	if (law_is(j, RUB) && j->d.mark[DEALBOX_MARK_OVER])
-		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(i)", NOBODY, j->d.mark[DEALBOX_MARK_OVER],
-		     cause);
+		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(i)", NOBODY,
+			 j->d.mark[DEALBOX_MARK_OVER], cause);
 	else if (law_is(j, RUB))
 		law_redeal(j, "10(c)(i)", "6(e), 1", first_of(j->d.under), 0, cause);
 	else if (law_is(j, PRE))
@@ -367,7 +371,8 @@ int law_on_find(struct dealbox_judge *j, happening *h)
 		bool trick = h->flags & (FLAG(F_TRICK) | FLAG(F_OLD_TRICK));
 
 		r = trick ? law_ruling(DEALBOX_OTHER_LAW, "11(a)",
-				       N_("The player played more than once to a previous trick.")) :
+				       N_("The player played more than once to a previous "
+					  "trick.")) :
 			    law_ruling(DEALBOX_RESTORE_CARD, "11(b)",
 				   N_("A missing card was found, not in a previous trick."));
 		r.see = trick ? "67" : "23, 49";

@@ -76,8 +76,12 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 	}
 	if (!law_raised(j, ~0u) && !d->redeal && !d->unauthorised && !j->biased &&
 	    !pack->replaced)
-		law_tell(j, DEALBOX_STANDS, law_is(j, RUB) ? "8" : law_is(j, PRE) ? "3.2.13" : dealt_by(j, who),
-		     NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD], N_("The cards were dealt correctly."));
+		law_tell(j, DEALBOX_STANDS,
+			 law_is(j, RUB) ? "8" :
+			 law_is(j, PRE) ? "3.2.13" :
+					  dealt_by(j, who),
+			 NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD],
+			 N_("The cards were dealt correctly."));
 	/* it does not simply stand, and no paragraph names a consequence */
 	if (d->unauthorised || j->biased || pack->replaced)
 		d->open = j->line;
@@ -177,7 +181,8 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 		deal_start(j, h);
 	d->agent_deals = !law_seat(h->actor);
 	if (place != DEALBOX_TALON && !(h->flags & FLAG(F_REST)) && !law_gets_cards(j, place))
-		return law_fail(j, N_("%s deals, and gets no cards when four play"), dealbox_actor_name(place));
+		return law_fail(j, N_("%s deals, and gets no cards when four play"),
+				dealbox_actor_name(place));
 	if (h->flags & FLAG(F_REST)) {
 		while (d->dealt + keep < most) {
 			uint8_t left_over = most - keep - d->dealt;
@@ -239,8 +244,9 @@ int law_on_rectify(struct dealbox_judge *j, happening *h)
 		uint32_t wrong = law_raised(j, MISDEALS);
 
 		if (wrong)
-			law_tell(j, DEALBOX_CLAIM_TOO_LATE, "8", h->actor, d->issue[__builtin_ctz(wrong)],
-			     N_("The dealer did not put the error right at once."));
+			law_tell(j, DEALBOX_CLAIM_TOO_LATE, "8", h->actor,
+				 d->issue[__builtin_ctz(wrong)],
+				 N_("The dealer did not put the error right at once."));
 		else
 			law_tell(j, DEALBOX_STANDS, "8", NOBODY, 0,
 			     N_("The record shows no such irregularity."));

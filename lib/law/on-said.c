@@ -209,8 +209,9 @@ static void demand_shuffle(struct dealbox_judge *j, uint8_t who, uint8_t index)
 static void demand_restore(struct dealbox_judge *j, uint8_t who, uint8_t index)
 {
 	const struct pack *pack = &j->packs[index];
-	struct dealbox_ruling r = law_ruling(DEALBOX_RESTORE_PACK, "7",
-					     N_("A pack that belonged to a side is to be restored."));
+	struct dealbox_ruling r =
+		law_ruling(DEALBOX_RESTORE_PACK, "7",
+			   N_("A pack that belonged to a side is to be restored."));
 
 	if (!law_is(j, RUB)) {
 		r.kind = DEALBOX_NO_RULING;
@@ -354,8 +355,11 @@ static int copy_take(struct dealbox_judge *j, happening *h)
 	if (h->topic == T_EXACT && h->number[0] < 0)
 		d->copy.unnamed++;
 	made = __builtin_popcountll(d->copy.exact & ~(1ULL << 63)) + (int)d->copy.unnamed;
-	if (j->copies && j->copy_count > 0 && (made > j->copy_count || h->number[0] > j->copy_count))
-		return law_fail(j, N_("that is more than the number of copies instructed, which is %d"),
+	if (j->copies && j->copy_count > 0 &&
+	    (made > j->copy_count || h->number[0] > j->copy_count))
+		return law_fail(j,
+				N_("that is more than the number of copies instructed, which is "
+				   "%d"),
 				j->copy_count);
 	return 0;
 }

@@ -47,8 +47,8 @@ int law_on_pack(struct dealbox_judge *j, happening *h)
 			pack = &j->packs[i];
 	if (!pack) {
 		if (j->pack_count && !*h->pack != !*j->packs[0].name)
-			return law_fail(j, N_("where there is more than one pack, each needs a name, "
-				       "before the first is used"));
+			return law_fail(j, N_("where there is more than one pack, each needs a "
+					      "name, before the first is used"));
 		if (j->pack_count == PACKS_MAX)
 			return law_fail(j, N_("more than %d packs"), PACKS_MAX);
 		pack = &j->packs[j->pack_count++];
@@ -121,7 +121,8 @@ int law_on_origin(struct dealbox_judge *j, happening *h)
 	bool unplayed = h->flags & FLAG(F_UNPLAYED);
 
 	if (j->d.origin_line && j->d.origin != h->topic)
-		return law_fail(j, N_("line %lu says another origin of this deal"), j->d.origin_line);
+		return law_fail(j, N_("line %lu says another origin of this deal"),
+				j->d.origin_line);
 	j->d.origin = h->topic;
 	j->d.origin_line = j->line;
 	if (h->topic == T_THIS_SESSION)
@@ -220,11 +221,13 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 				     N_("Another player is to shuffle again first."));
 		} else if (who != may && who != law_preparer(j, index)) {
 			law_tell(j, DEALBOX_BREACH, "4", who, 0,
-			     N_("Only the dealer and the player who prepares the pack may shuffle."));
+			     N_("Only the dealer and the player who prepares the pack may "
+				"shuffle."));
 		}
 	}
 	if (h->flags & FLAG(F_POORLY))
-		law_tell(j, DEALBOX_BREACH, "4", who, 0, N_("The pack was not shuffled thoroughly."));
+		law_tell(j, DEALBOX_BREACH, "4", who, 0,
+			 N_("The pack was not shuffled thoroughly."));
 	if (h->flags & FLAG(F_HIDDEN))
 		law_tell(j, DEALBOX_BREACH, "4", who, 0,
 		     N_("The pack was not shuffled in full view of the players."));
@@ -264,7 +267,8 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 		return law_fail(j, N_("shuffled times=0 is not shuffled: leave the line out"));
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.mark[DEALBOX_MARK_LAST_CARD] &&
 	    index == j->d.pack)
-		return law_fail(j, N_("the pack is being dealt: write dealt, redeal, turn or board before"));
+		return law_fail(j, N_("the pack is being dealt: write dealt, redeal, turn or board "
+				      "before"));
 	if (law_is(j, RUB)) {
 		shuffle_rubber(j, h, pack, index);
 		return 0;
@@ -284,7 +288,8 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	if (law_seat(h->actor) && j->d.dealer == NOBODY)
 		j->d.dealer = h->actor;
 	if (h->flags & FLAG(F_POORLY))
-		law_tell(j, DEALBOX_BREACH, "6A", h->actor, 0, N_("The pack was not shuffled thoroughly."));
+		law_tell(j, DEALBOX_BREACH, "6A", h->actor, 0,
+			 N_("The pack was not shuffled thoroughly."));
 	pack->shuffled = true;
 	pack->sorted = pack->played = false;
 	/* a new shuffle cures what was seen in the old one */
@@ -301,7 +306,8 @@ int law_on_place(struct dealbox_judge *j, happening *h)
 	if (!law_is(j, RUB))
 		return 0;
 	if (h->flags & FLAG(F_FACEUP))
-		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0, N_("The pack was not placed face down."));
+		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
+			 N_("The pack was not placed face down."));
 	if (h->flags & FLAG(F_ELSEWHERE))
 		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
 		     N_("The pack was not placed on the right of the player who prepared it."));
@@ -322,7 +328,8 @@ int law_on_disturb(struct dealbox_judge *j, happening *h)
 	j->packs[index].cut = false;
 	if (j->packs[index].shuffled && !(index == j->d.pack && j->d.mark[DEALBOX_MARK_PICKUP]))
 		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
-		     N_("A pack that had been prepared was disturbed before the dealer picked it up."));
+		     N_("A pack that had been prepared was disturbed before the dealer picked it "
+			"up."));
 	return 0;
 }
 
@@ -343,7 +350,8 @@ int law_on_pickup(struct dealbox_judge *j, happening *h)
 
 	law_deal_begin(j);
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD])
-		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board before"));
+		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board "
+				      "before"));
 	err = law_pack_find(j, h, &j->d.pack);
 	if (err)
 		return err;
@@ -366,7 +374,8 @@ static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
 
 	pack->cut = true;
 	if (h->flags & FLAG(F_FACEUP)) {
-		r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(d)", N_("A card was turned face up in cutting."));
+		r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(d)",
+			       N_("A card was turned face up in cutting."));
 		r.who = by;
 		r.cut = true;
 		pack->cut = pack->shuffled = false;
@@ -382,7 +391,8 @@ static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
 		pack->cut = false;
 		law_tell(j, DEALBOX_BREACH, "5", by, 0, N_("The cut was not completed."));
 	} else if (law_seat(h->seat) && law_seat(by) && h->seat != by) {
-		law_tell(j, DEALBOX_BREACH, "5", h->seat, 0, N_("The dealer completes the cut, nobody else."));
+		law_tell(j, DEALBOX_BREACH, "5", h->seat, 0,
+			 N_("The dealer completes the cut, nobody else."));
 	}
 }
 
@@ -401,7 +411,8 @@ int law_on_cut(struct dealbox_judge *j, happening *h)
 		return law_fail(j, N_("the portions have %d cards, and the pack has %d"),
 				h->number[0] + h->number[1], pack->cards);
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && index == j->d.pack)
-		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board before"));
+		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board "
+				      "before"));
 	if (law_is(j, RUB)) {
 		cut_rubber(j, h, pack);
 		return 0;

@@ -265,7 +265,8 @@ static int fail_expect(const struct complaint *error, const struct verb *verb,
 
 	if (word) {
 		word_show(*word, shown);
-		fail(error, N_("\"%s\" cannot stand after %s; there may stand: "), shown, verb->name);
+		fail(error, N_("\"%s\" cannot stand after %s; there may stand: "), shown,
+		     verb->name);
 	} else {
 		fail(error, N_("a word is missing after %s: "), verb->name);
 	}
@@ -292,7 +293,8 @@ static int fail_expect(const struct complaint *error, const struct verb *verb,
 		add(error->text, size, "%s%s", sep,
 		    dealbox_law_translate(error->language, N_("two portions such as 20/32")));
 	else if (verb->extra == NUMBER || verb->extra == NUMBER_NEEDED)
-		add(error->text, size, "%s%s", sep, dealbox_law_translate(error->language, N_("a number")));
+		add(error->text, size, "%s%s", sep,
+		    dealbox_law_translate(error->language, N_("a number")));
 	else if (!*sep)
 		add(error->text, size, "%s", dealbox_law_translate(error->language, N_("nothing")));
 	return -EINVAL;
@@ -345,7 +347,8 @@ static void bid_parse(struct word word, int16_t number_out[2])
 	}
 	while (digits < word.length && word.text[digits] >= '0' && word.text[digits] <= '9')
 		digits++;
-	if (word.length > 2 && word.text[word.length - 1] == 'T' && word.text[word.length - 2] == 'N')
+	if (word.length > 2 && word.text[word.length - 1] == 'T' &&
+	    word.text[word.length - 2] == 'N')
 		word.length--;
 	if (word.length != digits + 1 || !number(word.text, digits, &level) || !level || level > 10)
 		return;
@@ -403,13 +406,16 @@ static int parse_key(const struct verb *verb, struct word word, size_t equals,
 	switch (k) {
 	case K_PACK:
 		if (!pack_name(value, h->pack))
-			return fail(error, N_("pack=%s: the name of a pack is 1 to 15 letters and digits"),
+			return fail(error,
+				    N_("pack=%s: the name of a pack is 1 to 15 letters and digits"),
 				    shown);
 		return 0;
 	case K_FOR:
 		n = word_find(value, topic_names, LAW_TOPICS);
 		if (n < 0 || !(ISSUES_NOTED & TOPIC(n)))
-			return fail(error, N_("for=%s: after for= stands a word that may stand after notes"),
+			return fail(error,
+				    N_("for=%s: after for= stands a word that may stand after "
+				       "notes"),
 				    shown);
 		h->about = n;
 		return 0;
@@ -423,13 +429,14 @@ static int parse_key(const struct verb *verb, struct word word, size_t equals,
 	case K_SEEN:
 		n = word_find(value, place_names, 4);
 		if (n < 0)
-			return fail(error, N_("%s=%s: a seat is N, E, S or W"), keys[k].name, shown);
+			return fail(error, N_("%s=%s: a seat is N, E, S or W"), keys[k].name,
+				    shown);
 		h->seat = n;
 		return 0;
 	default:
 		if (!number(value.text, value.length, &h->number[keys[k].number]))
-			return fail(error, N_("%s=%s: not a number from 0 to %d"), keys[k].name, shown,
-				    NUMBER_MAX);
+			return fail(error, N_("%s=%s: not a number from 0 to %d"), keys[k].name,
+				    shown, NUMBER_MAX);
 		return 0;
 	}
 }
@@ -542,10 +549,12 @@ static int check_together(const struct verb *verb, const struct dealbox_happenin
 	if (!narrow)
 		return 0;
 	if (h->flags & ~flags)
-		return fail(error, N_("%s cannot stand after %s %s"), flag_names[__builtin_ctz(h->flags & ~flags)],
-			    verb->name, topic_names[h->topic]);
+		return fail(error, N_("%s cannot stand after %s %s"),
+			    flag_names[__builtin_ctz(h->flags & ~flags)], verb->name,
+			    topic_names[h->topic]);
 	if (h->number[0] >= 0 && !numbered)
-		return fail(error, N_("a number cannot stand after %s %s"), verb->name, topic_names[h->topic]);
+		return fail(error, N_("a number cannot stand after %s %s"), verb->name,
+			    topic_names[h->topic]);
 	return 0;
 }
 
@@ -577,8 +586,8 @@ static int check(const struct verb *verb, const struct dealbox_happening *h, uin
 		return fail(error, N_("seen= is for a card that does not lie face up"));
 	if (h->verb == V_DEAL && seen & KEY(K_FAULT) && !(h->flags & FLAG(F_FACEUP)))
 		return fail(error, N_("fault= is for a card that lies face up"));
-	if (h->verb == V_DEAL && h->flags & FLAG(F_REST) && (h->flags & ~FLAG(F_REST) || h->seat < 4 ||
-							     h->number[0] >= 0))
+	if (h->verb == V_DEAL && h->flags & FLAG(F_REST) &&
+	    (h->flags & ~FLAG(F_REST) || h->seat < 4 || h->number[0] >= 0))
 		return fail(error, N_("after deal rest only left= may stand"));
 	if (h->verb == V_DEAL && !(h->flags & FLAG(F_REST)) && h->number[1] >= 0)
 		return fail(error, N_("left= is for deal rest"));
@@ -595,7 +604,8 @@ static int check(const struct verb *verb, const struct dealbox_happening *h, uin
 int law_record_parse(const char *language, const char *line, size_t length,
 		     struct dealbox_happening *out, struct dealbox_error *where)
 {
-	const struct complaint said = { where->what, sizeof(where->what), language }, *error = &said;
+	const struct complaint said = { where->what, sizeof(where->what), language },
+			       *error = &said;
 	const struct verb *verb = NULL;
 	struct word word;
 	uint32_t seen = 0;
@@ -636,7 +646,8 @@ int law_record_parse(const char *language, const char *line, size_t length,
 				    "N, E, S, W, director, assistant, machine, other");
 		if (verb->actors == A_NONE)
 			return fail(error, N_("nobody stands before %s"), verb->name);
-		return fail(error, N_("%s cannot stand before %s"), actor_names[out->actor], verb->name);
+		return fail(error, N_("%s cannot stand before %s"), actor_names[out->actor],
+			    verb->name);
 	}
 	n = 0;
 	while (word_next(line, length, &at, &word)) {

@@ -11,7 +11,8 @@ int dealbox_law_plan(enum dealbox_rules rules, enum dealbox_actor dealer, uint32
 	const struct dealbox_ruleset *r = dealbox_ruleset(rules);
 	unsigned int hand, position = 0;
 
-	if (!r || dealer >= r->hands || plan_id == DEALBOX_PLAN_NONE || plan_id == DEALBOX_PLAN_TEST)
+	if (!r || dealer >= r->hands || plan_id == DEALBOX_PLAN_NONE ||
+	    plan_id == DEALBOX_PLAN_TEST)
 		return -EINVAL;
 	memset(plan, 0, sizeof(*plan));
 	plan->plan_id = plan_id;

@@ -10,15 +10,17 @@
 
 /* The translated words for people, too. */
 static const char *const kind_names[DEALBOX_RULING_KINDS] = {
-	N_("stands"), N_("may-rectify"), N_("new-cut"), N_("new-shuffle"), N_("redeal"), N_("new-board"),
-	N_("change-of-pack"), N_("restore-pack"), N_("result-cancelled"), N_("penalty"), N_("no-penalty"), N_("warning"),
-	N_("turn-passes"), N_("next-dealer"), N_("restore-card"), N_("substitute-card"), N_("right-forfeited"),
-	N_("claim-too-late"), N_("director-decides"), N_("players-choose"), N_("entitled"), N_("barred"),
+	N_("stands"), N_("may-rectify"), N_("new-cut"), N_("new-shuffle"), N_("redeal"),
+	N_("new-board"), N_("change-of-pack"), N_("restore-pack"), N_("result-cancelled"),
+	N_("penalty"), N_("no-penalty"), N_("warning"), N_("turn-passes"), N_("next-dealer"),
+	N_("restore-card"), N_("substitute-card"), N_("right-forfeited"), N_("claim-too-late"),
+	N_("director-decides"), N_("players-choose"), N_("entitled"), N_("barred"),
 	N_("compensation"), N_("breach"), N_("other-law"), N_("no-right"), N_("no-ruling"),
 };
 
 static const char *const mark_names[DEALBOX_MARKS] = {
-	"", "pickup", "first-card", "next-card", "last-card", "first-look", "auction", "play", "over",
+	"", "pickup", "first-card", "next-card", "last-card", "first-look", "auction", "play",
+	"over",
 };
 
 static const char *const unit_names[] = { "", "hill", "remise", "tricks", "most" };
@@ -58,7 +60,8 @@ static const struct {
 } outcomes[] = {
 	{ DEALBOX_STANDS, 0, 0, NULL, N_("The deal stands.") },
 	{ DEALBOX_MAY_RECTIFY, 0, 0, NULL,
-	  N_("The dealer ({who}) may put the error right at once, before the next card, if the other players are satisfied.") },
+	  N_("The dealer ({who}) may put the error right at once, before the next card, if the "
+	     "other players are satisfied.") },
 	{ DEALBOX_NEW_CUT, WHO, 0, NULL, N_("There must be a new cut; {who} cuts.") },
 	{ DEALBOX_NEW_CUT, 0, 0, NULL, N_("The pack must be cut.") },
 	{ DEALBOX_NEW_SHUFFLE, WHO, 0, NULL,
@@ -85,10 +88,12 @@ static const struct {
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_REMISE, NULL,
 	  N_("Penalty: the agreed remise, {n} on the hill ({who}).") },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_TRICKS, NULL,
-	  N_("Penalty: he must take all ten tricks ({who}); his partners divide the whists and write one each in the pool, as though they had taken no trick."),
+	  N_("Penalty: he must take all ten tricks ({who}); his partners divide the whists and "
+	     "write one each in the pool, as though they had taken no trick."),
 	  10 },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_TRICKS, NULL,
-	  N_("Penalty: he must take the first two tricks, which begin with a card of the talon that he saw ({who}).") },
+	  N_("Penalty: he must take the first two tricks, which begin with a card of the talon "
+	     "that he saw ({who}).") },
 	{ DEALBOX_PENALTY, 0, DEALBOX_UNIT_MOST, NULL,
 	  N_("Penalty: the most that the player could win in this game ({who}).") },
 	{ DEALBOX_NO_PENALTY, 0, 0, NULL, N_("There is no penalty.") },
@@ -97,26 +102,33 @@ static const struct {
 	{ DEALBOX_NEXT_DEALER, 0, 0, NULL,
 	  N_("Next deals {who}, as though the deal had been in turn.") },
 	{ DEALBOX_RESTORE_CARD, 0, 0, "3.2.20",
-	  N_("The player ({who}) mixes his twelve cards, and the dealer draws two of them for the talon.") },
+	  N_("The player ({who}) mixes his twelve cards, and the dealer draws two of them for the "
+	     "talon.") },
 	{ DEALBOX_RESTORE_CARD, 0, 0, "11(b)",
-	  N_("The card is restored to the hand ({who}), as though it had always been there; it may become a penalty card.") },
+	  N_("The card is restored to the hand ({who}), as though it had always been there; it may "
+	     "become a penalty card.") },
 	{ DEALBOX_RESTORE_CARD, 0, 0, NULL,
 	  N_("The surplus card is restored to its proper place.") },
 	{ DEALBOX_SUBSTITUTE_CARD, 0, 0, NULL,
-	  N_("The offender ({who}) must substitute a card that he can legally play, of the same suit if possible; his side may lose a trick by it, but not win one.") },
+	  N_("The offender ({who}) must substitute a card that he can legally play, of the same "
+	     "suit if possible; his side may lose a trick by it, but not win one.") },
 	{ DEALBOX_RIGHT_FORFEITED, 0, 0, NULL,
-	  N_("The player ({who}) has forfeited his rights to a change of pack or a redeal that are marked with an asterisk.") },
+	  N_("The player ({who}) has forfeited his rights to a change of pack or a redeal that are "
+	     "marked with an asterisk.") },
 	{ DEALBOX_CLAIM_TOO_LATE, 0, 0, NULL, N_("The claim comes too late.") },
 	{ DEALBOX_DIRECTOR_DECIDES, 0, 0, NULL, N_("The Director decides: {options}.") },
 	{ DEALBOX_PLAYERS_CHOOSE, WHO, 0, NULL, N_("The player ({who}) chooses: {options}.") },
 	{ DEALBOX_PLAYERS_CHOOSE, 0, 0, NULL, N_("It is for the players to choose: {options}.") },
 	{ DEALBOX_ENTITLED, 0, 0, "12(b)(ii)",
-	  N_("Either member of the other side may, without penalty, withdraw a play made since, and substitute another.") },
-	{ DEALBOX_ENTITLED, 0, 0, NULL, N_("The player ({who}) takes the talon and names the contract.") },
+	  N_("Either member of the other side may, without penalty, withdraw a play made since, "
+	     "and substitute another.") },
+	{ DEALBOX_ENTITLED, 0, 0, NULL,
+	  N_("The player ({who}) takes the talon and names the contract.") },
 	{ DEALBOX_BARRED, 0, 0, NULL, N_("The player ({who}) may not take part in the bidding.") },
 	{ DEALBOX_COMPENSATION, 0, 0, NULL,
 	  N_("The dealer ({who}) makes good all damage and lost profit.") },
-	{ DEALBOX_BREACH, 0, 0, NULL, N_("This is against the rules; the text names no consequence.") },
+	{ DEALBOX_BREACH, 0, 0, NULL,
+	  N_("This is against the rules; the text names no consequence.") },
 	{ DEALBOX_OTHER_LAW, SEE, 0, NULL, N_("These Laws apply: {see}.") },
 	{ DEALBOX_OTHER_LAW, 0, 0, NULL, N_("What applies is laid down elsewhere.") },
 	{ DEALBOX_NO_RIGHT, 0, 0, NULL, N_("The text gives this person no such right ({who}).") },
@@ -135,7 +147,8 @@ const char *dealbox_mark_name(enum dealbox_mark mark)
 
 const char *dealbox_unit_name(enum dealbox_unit unit)
 {
-	return (unsigned int)unit < sizeof(unit_names) / sizeof(unit_names[0]) ? unit_names[unit] : "?";
+	return (unsigned int)unit < sizeof(unit_names) / sizeof(unit_names[0]) ? unit_names[unit] :
+										 "?";
 }
 
 const char *dealbox_actor_name(enum dealbox_actor actor)
@@ -183,8 +196,8 @@ size_t dealbox_ruling_format(const struct dealbox_ruling *r, char *text, size_t 
 	if (r->pack)
 		add(&t, " pack=%s", r->pack);
 	if (r->shuffle || r->cut)
-		add(&t, " anew=%s%s%s", r->shuffle ? "shuffle" : "", r->shuffle && r->cut ? "," : "",
-		    r->cut ? "cut" : "");
+		add(&t, " anew=%s%s%s", r->shuffle ? "shuffle" : "",
+		    r->shuffle && r->cut ? "," : "", r->cut ? "cut" : "");
 	if (r->until)
 		add(&t, " until=%s", dealbox_mark_name(r->until));
 	if (r->unit == DEALBOX_UNIT_MOST)
@@ -256,7 +269,8 @@ static void add_references(struct text *t, const struct dealbox_ruling *r, const
 {
 	static const char *const greek[] = { "Α", "Β", "Γ", "Δ", "Ε", "ΣΤ" };
 	bool is_greek = language && !strcmp(language, "el");
-	const char *mark = language && !strcmp(language, "nb") && r->rules != DEALBOX_RULES_PREFERANS ?
+	const char *mark = language && !strcmp(language, "nb") &&
+		r->rules != DEALBOX_RULES_PREFERANS ?
 			   "§ " : "";
 
 	add(t, "%s", mark);
@@ -286,7 +300,8 @@ static void add_field(struct text *t, const struct dealbox_ruling *r, const char
 	} else if (!strncmp(name, "options", length)) {
 		for (size_t i = 0; i < OPTIONS; i++)
 			if (r->options & options[i].option) {
-				add(t, "%s%s", sep, dealbox_law_translate(language, options[i].text));
+				add(t, "%s%s", sep,
+				    dealbox_law_translate(language, options[i].text));
 				sep = " / ";
 			}
 	}

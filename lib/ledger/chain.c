@@ -14,8 +14,8 @@ int ledger_begin(struct dealbox_ledger *l)
 	if (!l->write)
 		return ledger_fail(l, -EROFS, "%s: opened for reading only", l->path);
 	if (l->damaged)
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: nothing more is written "
-				   "to it", l->path);
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: nothing more is "
+						"written to it", l->path);
 	err = ledger_run(l, "BEGIN IMMEDIATE", "beginning to write");
 	if (err)
 		return err;

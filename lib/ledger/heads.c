@@ -17,7 +17,8 @@
 void dealbox_ledger_head_format(const struct dealbox_ledger_head *head,
 				char text[DEALBOX_LEDGER_HEAD_TEXT])
 {
-	int at = snprintf(text, DEALBOX_LEDGER_HEAD_TEXT, "%llu:", (unsigned long long)head->record);
+	int at =
+		snprintf(text, DEALBOX_LEDGER_HEAD_TEXT, "%llu:", (unsigned long long)head->record);
 
 	sodium_bin2hex(text + at, DEALBOX_LEDGER_HEAD_TEXT - (size_t)at, head->hash, sizeof(head->hash));
 }
@@ -89,16 +90,18 @@ int ledger_heads_check(struct dealbox_ledger *l)
 	if (!err && !memcmp(now.hash, known.hash, sizeof(known.hash)))
 		return 0;
 	if (!err)
-		return ledger_fail(l, -ESTALE, "%s: record %llu is another than %s knows: this ledger has gone "
-				   "on elsewhere since. `dealbox ledger accept-restore` goes on with it", l->path,
+		return ledger_fail(l, -ESTALE, "%s: record %llu is another than %s knows: this "
+					       "ledger has gone on elsewhere since. `dealbox "
+					       "ledger accept-restore` goes on with it", l->path,
 				   (unsigned long long)known.record, l->heads_path);
 	if (err == -ENOENT)
 		err = dealbox_ledger_get_head(l, &now);
 	if (err)
 		return err;
-	return ledger_fail(l, -ESTALE, "%s: the ledger ends at record %llu, and there were %llu, as %s knows: an "
-			   "older one was put in its place, or its end is gone. Put the newest back; if there is none, "
-			   "`dealbox ledger accept-restore` goes on with this one", l->path,
+	return ledger_fail(l, -ESTALE, "%s: the ledger ends at record %llu, and there were %llu, "
+				       "as %s knows: an older one was put in its place, or its end "
+				       "is gone. Put the newest back; if there is none, `dealbox "
+				       "ledger accept-restore` goes on with this one", l->path,
 			   (unsigned long long)now.record, (unsigned long long)known.record,
 			   l->heads_path);
 }

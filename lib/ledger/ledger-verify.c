@@ -117,8 +117,8 @@ int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from
 		report(&r, "the records cannot be read to their end: %s", sqlite3_errmsg(l->db));
 	ledger_done(l, stmt);
 	if (!found && !r.failed)
-		report(&r, "the ledger ends at record %llu, and record %llu was there once: its end "
-		       "was cut off", (unsigned long long)last.record,
+		report(&r, "the ledger ends at record %llu, and record %llu was there once: its "
+			   "end was cut off", (unsigned long long)last.record,
 		       (unsigned long long)wanted->record);
 	if (records)
 		*records = count;
@@ -161,8 +161,9 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	if (sqlite3_exec(l->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "verifying");
 	check(l, &r, "PRAGMA integrity_check", "database: ");
-	check(l, &r, "SELECT \"table\" || ', row ' || coalesce(rowid, '?') || ': names a record of ' || "
-	      "parent || ' that is not there' FROM pragma_foreign_key_check", "database: ");
+	check(l, &r, "SELECT \"table\" || ', row ' || coalesce(rowid, '?') || ': names a record of "
+		     "' || parent || ' that is not there' FROM pragma_foreign_key_check",
+		     "database: ");
 	err = ledger_walk(l, &start, head, damage, context, records);
 	if (err == -EUCLEAN)
 		r.count++;
@@ -170,7 +171,8 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 		r.failed = err;
 	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
 		/* an older ledger lacks some of them, and has no record in them */
-		err = ledger_number(l, &there, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
+		err = ledger_number(l, &there,
+				    "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?",
 				    "t", ledger_tables[kind].name);
 		if (err && err != -ENOENT && is_damage(&r, err))
 			report(&r, "the tables cannot be read: %s", sqlite3_errmsg(l->db));
@@ -187,8 +189,9 @@ int ledger_verify(struct dealbox_ledger *l, const struct dealbox_ledger_head *he
 	      "GROUP BY machine, insertion HAVING count(*) > 1", "");
 	sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
 	if (r.count)
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; nothing was written to it. "
-				   "Keep the file, and continue with a backup", l->path);
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged; nothing was written to "
+						"it. Keep the file, and continue with a backup",
+						l->path);
 	return r.failed;
 }
 
@@ -289,7 +292,8 @@ static int verify_copy(struct dealbox_ledger *l, sqlite3 *copy)
 	ledger_forget(&other);
 	sodium_memzero(&other.keys, sizeof(other.keys));
 	if (err == -EUCLEAN)
-		ledger_fail(l, err, "the ledger is damaged, so is a copy of it: no backup was made; "
+		ledger_fail(l, err,
+			    "the ledger is damaged, so is a copy of it: no backup was made; "
 			    "`dealbox ledger verify` says where");
 	else if (err)
 		ledger_fail(l, err, "%s", other.error.what);
@@ -317,7 +321,8 @@ int dealbox_ledger_backup(struct dealbox_ledger *l, const char *path)
 	if (!err)
 		err = verify_copy(l, copy);
 	/* without -wal and -shm files of its own */
-	if (!err && sqlite3_exec(copy, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
+	if (!err &&
+	    sqlite3_exec(copy, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
 		err = ledger_fail(l, -EIO, "%s: %s", part, sqlite3_errmsg(copy));
 	sqlite3_close(copy);
 	if (!err && fsync(fd))

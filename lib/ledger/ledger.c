@@ -62,8 +62,8 @@ static int read_key(struct dealbox_ledger *l)
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB)) {
 		close(fd);
-		return ledger_fail(l, -EBUSY, "%s: another program writes to this ledger: dealboxd, "
-				   "or a second dealbox", l->path);
+		return ledger_fail(l, -EBUSY, "%s: another program writes to this ledger: "
+					      "dealboxd, or a second dealbox", l->path);
 	}
 	l->lock = fd;
 	return 0;
@@ -139,7 +139,8 @@ static int on_busy(void *context, int times)
 
 static int open_database(struct dealbox_ledger *l, const char *path, int flags)
 {
-	if (sqlite3_open_v2(path, &l->db, flags, l->write ? ledger_disk_register(&l->disk) : NULL) != SQLITE_OK)
+	if (sqlite3_open_v2(path, &l->db, flags,
+			    l->write ? ledger_disk_register(&l->disk) : NULL) != SQLITE_OK)
 		return ledger_fail_sql(l, "opening it");
 	/* none of our programs locks out the writer; it does not wait long for others */
 	if (l->write)
@@ -244,13 +245,15 @@ static int settle(struct dealbox_ledger *l, unsigned int flags, const char *wal,
 	if (!(flags & DEALBOX_LEDGER_CREATE))
 		return ledger_fail(l, -ENOENT, "%s: there is no ledger", l->path);
 	if (!access(l->heads_path, F_OK))
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is there. Put "
-				   "backups in their place; to begin anew, move that away, too", l->path,
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is "
+						"there. Put backups in their place; to begin anew, "
+						"move that away, too", l->path,
 				   l->heads_path);
 	/* SQLite would put its pages into the new ledger */
 	if (!access(wal, F_OK))
-		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is there, with "
-				   "its last records. Put backups in their place; to begin anew, move that away, too",
+		return ledger_fail(l, -EUCLEAN, "%s: the ledger and its key are gone, but %s is "
+						"there, with its last records. Put backups in "
+						"their place; to begin anew, move that away, too",
 				   l->path, wal);
 	return create(l, new_path, new_key);
 }
@@ -291,8 +294,8 @@ static int check_identity(struct dealbox_ledger *l)
 				   "%lld of the ledger, this program knows %d); install that one",
 				   l->path, (long long)version, ledger_version);
 	if (version < ledger_version && !l->write)
-		return ledger_fail(l, -EROFS, "%s: written by an older dealbox; dealboxd brings it up "
-				   "to date when it starts", l->path);
+		return ledger_fail(l, -EROFS, "%s: written by an older dealbox; dealboxd brings it "
+					      "up to date when it starts", l->path);
 	stmt = ledger_query(l, "SELECT key_id FROM ledger WHERE id = 1", "");
 	if (!stmt)
 		return l->failed;
@@ -303,8 +306,8 @@ static int check_identity(struct dealbox_ledger *l)
 				  "key is its own", l->path) : ledger_fail_sql(l, "opening it");
 	else if (sqlite3_column_bytes(stmt, 0) != sizeof(l->keys.id) ||
 		 memcmp(sqlite3_column_blob(stmt, 0), l->keys.id, sizeof(l->keys.id)))
-		err = ledger_fail(l, -EKEYREJECTED, "%s: the key of another ledger; put the right one "
-				  "there", l->key_path);
+		err = ledger_fail(l, -EKEYREJECTED, "%s: the key of another ledger; put the right "
+						    "one there", l->key_path);
 	ledger_done(l, stmt);
 	return err;
 }
@@ -366,7 +369,8 @@ struct dealbox_ledger *dealbox_ledger_new(void)
 	return l;
 }
 
-void dealbox_ledger_wait(struct dealbox_ledger *l, void (*wait)(int fd, void *context), void *context)
+void dealbox_ledger_wait(struct dealbox_ledger *l, void (*wait)(int fd, void *context),
+			 void *context)
 {
 	l->disk.wait = wait;
 	l->disk.context = context;

@@ -140,15 +140,15 @@ int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 	err = ledger_begin(l);
 	if (err)
 		return err;
-	err = ledger_number(l, &found, "SELECT seq FROM sets WHERE session = ? AND digest = ?", "tb",
-			    session, digest, sizeof(digest));
+	err = ledger_number(l, &found, "SELECT seq FROM sets WHERE session = ? AND digest = ?",
+			    "tb", session, digest, sizeof(digest));
 	if (!err) {
 		*set = found;
 		return ledger_commit(l, 0);
 	}
 	if (err == -ENOENT)
-		err = ledger_append(l, LEDGER_SET, set, "itib", ledger_now(), session, (int64_t)count,
-				    digest, sizeof(digest));
+		err = ledger_append(l, LEDGER_SET, set, "itib", ledger_now(), session,
+				    (int64_t)count, digest, sizeof(digest));
 	for (n = 0; !err && n < count; n++) {
 		ledger_seal(l, ledger_next(l), boards[n].deal.hand, sizeof(boards[n].deal.hand),
 			    sealed);
@@ -251,8 +251,8 @@ int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int
 
 /* Adds a board of a new job, and refuses a deal that was dealt for another session. */
 static int add_job_board(struct dealbox_ledger *l, uint64_t job,
-			 const struct dealbox_ledger_new_job *new_job, size_t n, const char *session,
-			 struct dealbox_ledger_repeat *repeat)
+			 const struct dealbox_ledger_new_job *new_job, size_t n,
+			 const char *session, struct dealbox_ledger_repeat *repeat)
 {
 	struct dealbox_ledger_repeat before;
 	unsigned int number = new_job->boards[n];
@@ -270,12 +270,14 @@ static int add_job_board(struct dealbox_ledger *l, uint64_t job,
 		if (repeat)
 			*repeat = before;
 		/* do not say which: a user who tries many deals could learn the cards of a board */
-		return ledger_fail(l, -EEXIST, "a deal of the set was dealt for the session '%s' (Law 6D2); if "
-				   "that is wanted, ask for a replay", before.session);
+		return ledger_fail(l, -EEXIST, "a deal of the set was dealt for the session '%s' "
+					       "(Law 6D2); if that is wanted, ask for a replay",
+					       before.session);
 	}
 	err = ledger_append(l, LEDGER_JOB_BOARD, NULL, "ui", job, (int64_t)number);
 	if (err == -EIO && (sqlite3_errcode(l->db) & 0xff) == SQLITE_CONSTRAINT)
-		return ledger_fail(l, -EINVAL, "board %u is named twice, or is not a board", number);
+		return ledger_fail(l, -EINVAL, "board %u is named twice, or is not a board",
+				   number);
 	return err;
 }
 
@@ -321,10 +323,12 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 
 	if (!new_job->count || new_job->copies > DEALBOX_BOARD_DEALT_MAX ||
 	    new_job->options & ~(DEALBOX_JOB_OPTIONS | DEALBOX_JOB_EVENT))
-		return ledger_fail(l, -EINVAL, "a job has boards, at most %d copies, and known options",
+		return ledger_fail(l, -EINVAL,
+				   "a job has boards, at most %d copies, and known options",
 				   DEALBOX_BOARD_DEALT_MAX);
 	if (deals != 1)
-		return ledger_fail(l, -EINVAL, "a job deals a set, or without one captures or deals by a law");
+		return ledger_fail(l, -EINVAL,
+				   "a job deals a set, or without one captures or deals by a law");
 	err = ledger_begin(l);
 	if (err)
 		return err;
@@ -369,8 +373,8 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	int err = 0;
 
 	set_digest(l, boards, count, digest);
-	stmt = ledger_query(l, "SELECT seq FROM sets WHERE digest = ? ORDER BY seq DESC", "b", digest,
-			    sizeof(digest));
+	stmt = ledger_query(l, "SELECT seq FROM sets WHERE digest = ? ORDER BY seq DESC", "b",
+			    digest, sizeof(digest));
 	while (next_row(l, stmt, "reading sets", &err))
 		err = each((uint64_t)sqlite3_column_int64(stmt, 0), context);
 	return err;
@@ -389,12 +393,15 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 
 /* of: "WHERE job = ?1", or none: of all; and the same of the table jobs */
 #define SQL_JOBS(of, job) \
-	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), j.options, " SQL_COPIES_NOW ", " \
-	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_PRIORITY) " " \
+	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), " \
+	"j.options, " SQL_COPIES_NOW ", " \
+	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act " \
+	"= " SQL(ACT_PRIORITY) " " \
 	"  ORDER BY a.seq DESC LIMIT 1), j.priority), " \
 	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
 	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
-	"  WHERE i.job = j.seq AND v.outcome IN (" SQL(OUTCOME_DIFFERS) ", " SQL(OUTCOME_VOID) ", " \
+	"  WHERE i.job = j.seq AND v.outcome IN " \
+	"(" SQL(OUTCOME_DIFFERS) ", " SQL(OUTCOME_VOID) ", " \
 	SQL(OUTCOME_UNKNOWN) ")), coalesce(c.skipped, 0), " \
 	SQL_LAST_ACT ", (SELECT a.uid FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_ADD) \
 	" LIMIT 1) " \
@@ -454,11 +461,13 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 	"SELECT s.seq, s.at, s.session, s.boards, coalesce(p.act, 0) = " SQL(ACT_PLAYED) ", " \
 	" (SELECT count(*) FROM " SQL_OPEN_JOBS " WHERE last IS NOT " SQL(ACT_CANCEL) \
 	"  AND (NOT copies OR over < copies * boards)) FROM sets s LEFT JOIN " \
-	" (SELECT value, act, max(seq) FROM acts WHERE act IN (" SQL(ACT_PLAYED) ", " SQL(ACT_UNPLAYED) ") " \
+	" (SELECT value, act, max(seq) FROM acts WHERE act IN " \
+	"(" SQL(ACT_PLAYED) ", " SQL(ACT_UNPLAYED) ") " \
 	"  GROUP BY value) p ON p.value = s.seq " which " ORDER BY s.seq DESC"
 
 int dealbox_ledger_sets(struct dealbox_ledger *l, uint64_t only,
-			int (*each)(const struct dealbox_ledger_set *set, void *context), void *context)
+			int (*each)(const struct dealbox_ledger_set *set, void *context),
+			void *context)
 {
 	sqlite3_stmt *stmt = only ? ledger_query(l, SQL_SETS("WHERE s.seq = ?"), "u", only) :
 			     ledger_query(l, SQL_SETS(""), "");
@@ -510,27 +519,29 @@ static int each_board(struct dealbox_ledger *l, const char *sql, uint64_t of,
 int dealbox_ledger_boards(struct dealbox_ledger *l, uint64_t job,
 			  int (*each)(unsigned int board, void *context), void *context)
 {
-	return each_board(l, "SELECT number FROM job_boards WHERE job = ? ORDER BY number", job, each,
-			  context);
+	return each_board(l, "SELECT number FROM job_boards WHERE job = ? ORDER BY number", job,
+			  each, context);
 }
 
 int dealbox_ledger_set_boards(struct dealbox_ledger *l, uint64_t set,
 			      int (*each)(unsigned int board, void *context), void *context)
 {
-	return each_board(l, "SELECT number FROM boards WHERE set_seq = ? ORDER BY number", set, each,
-			  context);
+	return each_board(l, "SELECT number FROM boards WHERE set_seq = ? ORDER BY number", set,
+			  each, context);
 }
 
 int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
 			    int (*each)(const char *machine, void *context), void *context)
 {
 	/* those that the job began with, or those of the last DEALBOX_ACT_KEEP */
-	sqlite3_stmt *stmt = ledger_query(l, "WITH anew AS (SELECT max(seq) AS seq FROM acts WHERE job = ?1 "
-					  "AND act = " SQL(ACT_KEEP) " AND value = 0) "
-					  "SELECT machine FROM (SELECT m.seq, m.machine FROM job_machines m, anew "
-					  "WHERE m.job = ?1 AND anew.seq IS NULL UNION ALL SELECT a.seq, a.machine "
-					  "FROM acts a, anew WHERE a.job = ?1 AND a.act = " SQL(ACT_KEEP) " "
-					  "AND a.seq >= anew.seq AND a.machine IS NOT NULL) ORDER BY seq", "u", job);
+	sqlite3_stmt *stmt = ledger_query(l, "WITH anew AS (SELECT max(seq) AS seq FROM acts WHERE "
+					     "job = ?1 AND act = " SQL(ACT_KEEP) " AND value = 0) "
+					  "SELECT machine FROM (SELECT m.seq, m.machine FROM "
+					  "job_machines m, anew WHERE m.job = ?1 AND anew.seq IS "
+					  "NULL UNION ALL SELECT a.seq, a.machine FROM acts a, "
+					  "anew WHERE a.job = ?1 AND a.act = " SQL(ACT_KEEP) " "
+					  "AND a.seq >= anew.seq AND a.machine IS NOT NULL) ORDER "
+					  "BY seq", "u", job);
 	int err = 0;
 
 	while (next_row(l, stmt, "reading machines", &err))
@@ -544,13 +555,14 @@ int dealbox_ledger_machines(struct dealbox_ledger *l, uint64_t job,
 struct terms {
 	bool found;
 	uint64_t set;
-	unsigned int options, copies, last;	/* last: DEALBOX_ACT_PAUSE, _RESUME or _CANCEL, or 0 */
+	unsigned int options, copies, last; /* last: DEALBOX_ACT_PAUSE, _RESUME or _CANCEL, or 0 */
 	char session[128];
 };
 
 static int get_terms(struct dealbox_ledger *l, uint64_t job, struct terms *terms)
 {
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT j.set_seq, s.session, j.options, " SQL_COPIES_NOW
+	sqlite3_stmt *stmt = ledger_query(l,
+					  "SELECT j.set_seq, s.session, j.options, " SQL_COPIES_NOW
 					  ", " SQL_LAST_ACT "FROM jobs j LEFT JOIN sets s "
 					  "ON s.seq = j.set_seq WHERE j.seq = ?", "u", job);
 	int err = 0;
@@ -567,8 +579,8 @@ static int get_terms(struct dealbox_ledger *l, uint64_t job, struct terms *terms
 }
 
 /* Checks that this copy may be begun now. */
-static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
-		       struct terms *terms)
+static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+		       unsigned int copy, struct terms *terms)
 {
 	struct dealbox_ledger_repeat before;
 	int64_t state;
@@ -580,8 +592,8 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	if (!terms->found || !copy || (terms->copies && copy > terms->copies))
 		return ledger_fail(l, -ENOENT, "job %llu has no copy %u of board %u",
 				   (unsigned long long)job, copy, board);
-	err = ledger_number(l, &state, "SELECT 1 FROM job_boards WHERE job = ? AND number = ?", "ui",
-			    job, (int64_t)board);
+	err = ledger_number(l, &state, "SELECT 1 FROM job_boards WHERE job = ? AND number = ?",
+			    "ui", job, (int64_t)board);
 	if (err)
 		return err == -ENOENT ? ledger_fail(l, err, "job %llu has no board %u",
 						    (unsigned long long)job, board) : err;
@@ -589,7 +601,8 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	if (err && err != -ENOENT)
 		return err;
 	if (!err && state == DEALBOX_LEDGER_COPY_DEALING)
-		return ledger_fail(l, -EINPROGRESS, "copy %u of board %u is being dealt", copy, board);
+		return ledger_fail(l, -EINPROGRESS, "copy %u of board %u is being dealt", copy,
+				   board);
 	if (!err && state != DEALBOX_LEDGER_COPY_OPEN)
 		return ledger_fail(l, -EEXIST, "copy %u of board %u is %s already", copy, board,
 				   state == DEALBOX_LEDGER_COPY_RECORDED ? "recorded" : "skipped");
@@ -602,7 +615,8 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	/* it may have been dealt for another session since the job was made */
 	err = ledger_find_board_repeat(l, terms->session, terms->set, board, &before);
 	if (err > 0)
-		return ledger_fail(l, -EEXIST, "the deal was dealt for the session '%s' meanwhile (Law 6D2)",
+		return ledger_fail(l, -EEXIST,
+				   "the deal was dealt for the session '%s' meanwhile (Law 6D2)",
 				   before.session);
 	return err;
 }
@@ -623,8 +637,9 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 	err = ledger_number(l, &other, "SELECT seq FROM insertions WHERE machine = ? AND "
 			    "insertion = ? AND capture = 0", "ti", machine, (int64_t)number);
 	if (!err)
-		err = ledger_fail(l, -EALREADY, "insertion %u of the machine %s has been dealt: take "
-				  "the board out, empty it, and put it in again", number, machine);
+		err = ledger_fail(l, -EALREADY, "insertion %u of the machine %s has been dealt: "
+						"take the board out, empty it, and put it in again",
+						number, machine);
 	else if (err == -ENOENT)
 		err = check_begin(l, job, board, copy, &terms);
 	/* A machine may refuse this, too; but our own record is the one that counts. */
@@ -632,8 +647,9 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 		err = ledger_number(l, &other, "SELECT insertion FROM insertions WHERE machine = ? "
 				    "ORDER BY seq DESC LIMIT 1", "t", machine);
 		if (!err && other == number)
-			err = ledger_fail(l, -EALREADY, "insertion %u of the machine %s is an original "
-					  "that was read: take the board out, and put an empty one in",
+			err = ledger_fail(l, -EALREADY,
+					  "insertion %u of the machine %s is an original that was "
+					  "read: take the board out, and put an empty one in",
 					  number, machine);
 		else if (err == -ENOENT)
 			err = 0;
@@ -685,17 +701,19 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 	if (complete && (!events || !count))
 		return ledger_fail(l, -EINVAL, "a board is not recorded without its trace");
 	if (outcome == DEALBOX_LEDGER_EXACT && (differences || reason))
-		return ledger_fail(l, -EINVAL, "an exact duplicate has no differences and no reason");
+		return ledger_fail(l, -EINVAL,
+				   "an exact duplicate has no differences and no reason");
 	err = ledger_begin(l);
 	if (err)
 		return err;
 	err = ledger_number(l, &capture, "SELECT capture FROM insertions WHERE seq = ?", "u",
 			    insertion);
 	if (err == -ENOENT)
-		err = ledger_fail(l, err, "there is no insertion %llu", (unsigned long long)insertion);
+		err = ledger_fail(l, err, "there is no insertion %llu",
+				  (unsigned long long)insertion);
 	if (!err) {
-		err = ledger_number(l, &verdict, "SELECT seq FROM verdicts WHERE insertion = ?", "u",
-				    insertion);
+		err = ledger_number(l, &verdict, "SELECT seq FROM verdicts WHERE insertion = ?",
+				    "u", insertion);
 		if (!err)
 			err = ledger_fail(l, -EALREADY, "insertion %llu has a verdict",
 					  (unsigned long long)insertion);
@@ -718,18 +736,22 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 }
 
 /* Checks that an insertion is there, and has no record in that table yet. */
-static int check_first(struct dealbox_ledger *l, uint64_t insertion, const char *sql, const char *what)
+static int check_first(struct dealbox_ledger *l, uint64_t insertion, const char *sql,
+		       const char *what)
 {
 	int64_t there;
-	int err = ledger_number(l, &there, "SELECT seq FROM insertions WHERE seq = ?", "u", insertion);
+	int err = ledger_number(l, &there, "SELECT seq FROM insertions WHERE seq = ?", "u",
+				insertion);
 
 	if (err == -ENOENT)
-		return ledger_fail(l, err, "there is no insertion %llu", (unsigned long long)insertion);
+		return ledger_fail(l, err, "there is no insertion %llu",
+				   (unsigned long long)insertion);
 	if (err)
 		return err;
 	err = ledger_number(l, &there, sql, "u", insertion);
 	if (!err)
-		return ledger_fail(l, -EALREADY, "insertion %llu has %s", (unsigned long long)insertion, what);
+		return ledger_fail(l, -EALREADY, "insertion %llu has %s",
+				   (unsigned long long)insertion, what);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -781,8 +803,9 @@ int dealbox_ledger_emulated(struct dealbox_ledger *l, uint64_t insertion)
 int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,
 				   struct dealbox_ledger_attestation *out)
 {
-	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, public_key, statement, signature, sealed FROM "
-					  "attestations WHERE insertion = ?", "u", insertion);
+	sqlite3_stmt *stmt = ledger_query(l, "SELECT seq, public_key, statement, signature, sealed "
+					     "FROM attestations WHERE insertion = ?", "u",
+					     insertion);
 	int err = 0, rc;
 
 	memset(out, 0, sizeof(*out));
@@ -790,17 +813,19 @@ int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,
 		return l->failed;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW) {
-		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "insertion %llu has no attestation",
-						      (unsigned long long)insertion) :
-		      ledger_fail_sql(l, "reading an attestation");
+		err = rc == SQLITE_DONE ?
+			      ledger_fail(l, -ENOENT, "insertion %llu has no attestation",
+					  (unsigned long long)insertion) :
+			      ledger_fail_sql(l, "reading an attestation");
 	} else if (sqlite3_column_bytes(stmt, 1) != sizeof(out->public_key) ||
 		   sqlite3_column_bytes(stmt, 2) != sizeof(out->statement) ||
 		   sqlite3_column_bytes(stmt, 3) != sizeof(out->signature) ||
 		   sqlite3_column_bytes(stmt, 4) != SEALED_NONCE ||
 		   ledger_unseal(l, sqlite3_column_int64(stmt, 0), sqlite3_column_blob(stmt, 4),
 				 SEALED_NONCE, out->nonce)) {
-		err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the attestation of insertion "
-				  "%llu cannot be unsealed", l->path, (unsigned long long)insertion);
+		err = ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged: the attestation of "
+					       "insertion %llu cannot be unsealed", l->path,
+					       (unsigned long long)insertion);
 	} else {
 		memcpy(out->public_key, sqlite3_column_blob(stmt, 1), sizeof(out->public_key));
 		memcpy(out->statement, sqlite3_column_blob(stmt, 2), sizeof(out->statement));
@@ -853,7 +878,8 @@ int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_
 
 	/* "0 or this job" would search everything that was ever dealt */
 	stmt = job ? ledger_query(l, SQL_INSERTIONS("i.job = ?2 AND (NOT ?1 OR v.seq IS NULL) "
-						    "ORDER BY i.seq"), "iu", (int64_t)open_only, job) :
+						    "ORDER BY i.seq"), "iu", (int64_t)open_only,
+						    job) :
 	       ledger_query(l, SQL_INSERTIONS("NOT ?1 OR v.seq IS NULL ORDER BY i.seq"), "i",
 			    (int64_t)open_only);
 	return each_insertion(l, stmt, each, context);
@@ -871,22 +897,26 @@ int dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 	int err;
 
 	last->id = 0;
-	err = each_insertion(l, ledger_query(l, SQL_INSERTIONS("i.machine = ? ORDER BY i.seq DESC LIMIT 1"),
+	err = each_insertion(l, ledger_query(l,
+					     SQL_INSERTIONS("i.machine = ? ORDER BY i.seq DESC "
+							    "LIMIT 1"),
 					     "t", machine), keep_insertion, last);
 	if (!err && !last->id)
 		err = ledger_fail(l, -ENOENT, "nothing was dealt by the machine %s", machine);
 	return err;
 }
 
-int dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion)
+int dealbox_ledger_counts(struct dealbox_ledger *l,
+			  const struct dealbox_ledger_insertion *insertion)
 {
 	int64_t counts;
-	int err = ledger_number(l, &counts, "SELECT (SELECT state FROM copies WHERE job = ?1 AND number = ?2 "
-				"AND copy = ?3) = " SQL(COPY_RECORDED) " AND ?4 = (SELECT max(i.seq) "
-				"FROM insertions i JOIN verdicts v ON v.insertion = i.seq WHERE i.job = ?1 "
-				"AND i.number = ?2 AND i.copy = ?3 AND v.outcome = " SQL(OUTCOME_EXACT) ")",
-				"uiiu", insertion->job, (int64_t)insertion->board,
-				(int64_t)insertion->copy, insertion->id);
+	int err = ledger_number(l, &counts, "SELECT (SELECT state FROM copies WHERE job = ?1 AND "
+					    "number = ?2 AND copy = ?3) "
+					    "= " SQL(COPY_RECORDED) " AND ?4 = (SELECT max(i.seq) "
+				"FROM insertions i JOIN verdicts v ON v.insertion = i.seq WHERE "
+				"i.job = ?1 AND i.number = ?2 AND i.copy = ?3 AND v.outcome "
+				"= " SQL(OUTCOME_EXACT) ")", "uiiu", insertion->job,
+				(int64_t)insertion->board, (int64_t)insertion->copy, insertion->id);
 
 	return err ? err : (int)counts;
 }
@@ -955,7 +985,8 @@ static const unsigned int act_needs[DEALBOX_ACT_KINDS] = {
 };
 
 /* Copies may be added to a job, but those that were announced are not taken away. */
-static int check_more(struct dealbox_ledger *l, const struct dealbox_ledger_act *act, int64_t copies)
+static int check_more(struct dealbox_ledger *l, const struct dealbox_ledger_act *act,
+		      int64_t copies)
 {
 	struct terms terms = { 0 };
 	int err = get_terms(l, act->job, &terms);
@@ -969,8 +1000,8 @@ static int check_more(struct dealbox_ledger *l, const struct dealbox_ledger_act 
 		return ledger_fail(l, -EINVAL, "a board has 1 to %d copies, or 0: no limit",
 				   DEALBOX_BOARD_DEALT_MAX);
 	if (!copies || (act->value && act->value <= copies))
-		return ledger_fail(l, -EINVAL, "job %llu has as many copies already: skip those that are not "
-				   "wanted", (unsigned long long)act->job);
+		return ledger_fail(l, -EINVAL, "job %llu has as many copies already: skip those "
+					       "that are not wanted", (unsigned long long)act->job);
 	return 0;
 }
 
@@ -980,16 +1011,22 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 	int64_t number;
 	int err;
 
-	if ((needs & NEEDS_JOB && !act->job) || (needs & NEEDS_COPY && (!act->board || !act->copy)) ||
-	    (act->board && !act->job) || (needs & NEEDS_MACHINE && (!act->machine || !*act->machine)))
-		return ledger_fail(l, -EINVAL, "the act does not say which job, board, copy or machine");
+	if ((needs & NEEDS_JOB && !act->job) ||
+	    (needs & NEEDS_COPY && (!act->board || !act->copy)) || (act->board && !act->job) ||
+	    (needs & NEEDS_MACHINE && (!act->machine || !*act->machine)))
+		return ledger_fail(l, -EINVAL,
+				   "the act does not say which job, board, copy or machine");
 	if (needs & NEEDS_SET) {
-		err = ledger_number(l, &number, "SELECT 1 FROM sets WHERE seq = ?", "i", (int64_t)act->value);
+		err = ledger_number(l, &number, "SELECT 1 FROM sets WHERE seq = ?", "i",
+				    (int64_t)act->value);
 		if (err)
-			return err == -ENOENT ? ledger_fail(l, err, "there is no set %d", act->value) : err;
+			return err == -ENOENT ?
+				       ledger_fail(l, err, "there is no set %d", act->value) :
+				       err;
 	}
 	if (act->job) {
-		err = ledger_number(l, &number, "SELECT " SQL_COPIES_NOW " FROM jobs j WHERE j.seq = ?", "u",
+		err = ledger_number(l, &number,
+				    "SELECT " SQL_COPIES_NOW " FROM jobs j WHERE j.seq = ?", "u",
 				    act->job);
 		if (err)
 			return err == -ENOENT ? ledger_fail(l, err, "there is no job %llu",
@@ -1013,8 +1050,8 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 	err = ledger_number(l, &number, SQL_COPY, "uii", act->job, (int64_t)act->board,
 			    (int64_t)act->copy);
 	if (!err && number == DEALBOX_LEDGER_COPY_DEALING)
-		return ledger_fail(l, -EBUSY, "copy %u of board %u is being dealt: pause the job or "
-				   "wait", act->copy, act->board);
+		return ledger_fail(l, -EBUSY, "copy %u of board %u is being dealt: pause the job "
+					      "or wait", act->copy, act->board);
 	return err == -ENOENT ? 0 : err;
 }
 
@@ -1029,9 +1066,10 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 		return err;
 	err = check_act(l, act);
 	if (!err)
-		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)act->uid,
-				    (int64_t)act->act, act->job, (uint64_t)act->board,
-				    (uint64_t)act->copy, (int64_t)act->value, act->machine);
+		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(),
+				    (int64_t)act->uid, (int64_t)act->act, act->job,
+				    (uint64_t)act->board, (uint64_t)act->copy, (int64_t)act->value,
+				    act->machine);
 	return ledger_commit(l, err);
 }
 
@@ -1044,7 +1082,8 @@ static int check_names(struct dealbox_ledger *l, const char *const *machines)
 			return ledger_fail(l, -EINVAL, "the id of a machine has 1 to 127 bytes");
 		for (m = 0; m < n; m++)
 			if (!strcmp(machines[m], machines[n]))
-				return ledger_fail(l, -EINVAL, "the machine %s is named twice", machines[n]);
+				return ledger_fail(l, -EINVAL, "the machine %s is named twice",
+						   machines[n]);
 	}
 	return 0;
 }
@@ -1063,8 +1102,8 @@ int dealbox_ledger_keep_job(struct dealbox_ledger *l, uint64_t job, uint32_t uid
 	err = check_act(l, &act);
 	while (!err) {
 		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
-				    (int64_t)DEALBOX_ACT_KEEP, job, (uint64_t)0, (uint64_t)0, (int64_t)n,
-				    machines ? machines[n] : NULL);
+				    (int64_t)DEALBOX_ACT_KEEP, job, (uint64_t)0, (uint64_t)0,
+				    (int64_t)n, machines ? machines[n] : NULL);
 		if (!machines || !machines[n] || !machines[++n])
 			break;
 	}
@@ -1074,8 +1113,9 @@ int dealbox_ledger_keep_job(struct dealbox_ledger *l, uint64_t job, uint32_t uid
 int dealbox_ledger_knows(struct dealbox_ledger *l, const char *machine)
 {
 	int64_t found;
-	int err = ledger_number(l, &found, "SELECT EXISTS (SELECT 1 FROM insertions WHERE machine = ?1) OR "
-				"EXISTS (SELECT 1 FROM acts WHERE act = ?2 AND machine = ?1)", "ti", machine,
+	int err = ledger_number(l, &found, "SELECT EXISTS (SELECT 1 FROM insertions WHERE machine "
+					   "= ?1) OR EXISTS (SELECT 1 FROM acts WHERE act = ?2 AND "
+					   "machine = ?1)", "ti", machine,
 				(int64_t)DEALBOX_ACT_ACCEPT);
 
 	return err ? err : (int)found;
@@ -1086,8 +1126,8 @@ int dealbox_ledger_knows(struct dealbox_ledger *l, const char *machine)
 int dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 {
 	int64_t found = 0;
-	int err = ledger_number(l, &found, "SELECT coalesce(max(seq), 0) FROM acts WHERE act = ?", "i",
-				(int64_t)DEALBOX_ACT_RESTORE);
+	int err = ledger_number(l, &found, "SELECT coalesce(max(seq), 0) FROM acts WHERE act = ?",
+				"i", (int64_t)DEALBOX_ACT_RESTORE);
 
 	*record = (uint64_t)found;
 	return err;
@@ -1101,32 +1141,39 @@ static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board
 {
 	int64_t number;
 	uint64_t insertion;
-	int err = ledger_number(l, &number, "SELECT coalesce(max(insertion), 0) + 1 FROM insertions "
-				"WHERE machine = ?", "t", RESTORED);
+	int err = ledger_number(l, &number, "SELECT coalesce(max(insertion), 0) + 1 FROM "
+					    "insertions WHERE machine = ?", "t", RESTORED);
 
 	if (!err)
 		err = ledger_append(l, LEDGER_INSERTION, &insertion, "iuiitiii", ledger_now(), job,
-				    (int64_t)board, (int64_t)copy, RESTORED, number, (int64_t)0, (int64_t)0);
-	return err ? err : ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
-					 (int64_t)DEALBOX_LEDGER_UNKNOWN, (int64_t)0, (int64_t)0, (uint64_t)0);
+				    (int64_t)board, (int64_t)copy, RESTORED, number, (int64_t)0,
+				    (int64_t)0);
+	return err ? err :
+		     ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
+				   (int64_t)DEALBOX_LEDGER_UNKNOWN, (int64_t)0, (int64_t)0,
+				   (uint64_t)0);
 }
 
 /*
- * Doubts each board of the job that has an open copy, by that copy. One is enough: the deal may have
- * been dealt, for which Law 6D2 does not look at copies; and every open copy waits for an operator,
- * who skips those that lie on the table. What lies in a machine is told by the restore itself.
+ * Doubts each board of the job that has an open copy, by that copy. One is enough: the deal may
+ * have been dealt, for which Law 6D2 does not look at copies; and every open copy waits for an
+ * operator, who skips those that lie on the table. What lies in a machine is told by the restore
+ * itself.
  */
-static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *job, unsigned int *boards)
+static int doubt_job(struct dealbox_ledger *l, const struct dealbox_ledger_job *job,
+		     unsigned int *boards)
 {
 	unsigned int most = job->copies ? job->copies : DEALBOX_BOARD_DEALT_MAX, copy;
 	int64_t state, board = 0;
 	int err;
 
-	while (!(err = ledger_number(l, &board, "SELECT number FROM job_boards WHERE job = ? AND number > ? "
-				     "ORDER BY number LIMIT 1", "ui", job->job, board))) {
+	while (!(err = ledger_number(l, &board, "SELECT number FROM job_boards WHERE job = ? AND "
+						"number > ? ORDER BY number LIMIT 1", "ui",
+						job->job, board))) {
 		for (copy = 1; copy <= most; copy++) {
 			state = DEALBOX_LEDGER_COPY_OPEN;
-			err = ledger_number(l, &state, SQL_COPY, "uii", job->job, board, (int64_t)copy);
+			err = ledger_number(l, &state, SQL_COPY, "uii", job->job, board,
+					    (int64_t)copy);
 			if (state == DEALBOX_LEDGER_COPY_OPEN)
 				break;
 		}
@@ -1178,17 +1225,19 @@ int dealbox_ledger_accept_restore(struct dealbox_ledger *l, uint32_t uid, unsign
 		gone = (int64_t)(known.record - l->head.record);
 	if (!err || err == -ENOENT)
 		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
-				    (int64_t)DEALBOX_ACT_RESTORE, (uint64_t)0, (uint64_t)0, (uint64_t)0,
-				    gone < INT32_MAX ? gone : INT32_MAX, (const char *)NULL);
+				    (int64_t)DEALBOX_ACT_RESTORE, (uint64_t)0, (uint64_t)0,
+				    (uint64_t)0, gone < INT32_MAX ? gone : INT32_MAX,
+				    (const char *)NULL);
 	if (!err)
 		err = dealbox_ledger_jobs(l, 0, keep_open, &jobs);
 	for (n = 0; !err && n < jobs.count; n++) {
 		if (!(jobs.list[n].options & DEALBOX_JOB_CAPTURE))
 			err = doubt_job(l, &jobs.list[n], &doubts);
 		if (!err)
-			err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(), (int64_t)uid,
-					    (int64_t)DEALBOX_ACT_PAUSE, jobs.list[n].job, (uint64_t)0,
-					    (uint64_t)0, (int64_t)0, (const char *)NULL);
+			err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(),
+					    (int64_t)uid, (int64_t)DEALBOX_ACT_PAUSE,
+					    jobs.list[n].job, (uint64_t)0, (uint64_t)0, (int64_t)0,
+					    (const char *)NULL);
 	}
 	free(jobs.list);
 	if (boards)

@@ -14,7 +14,8 @@
  */
 const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	[LEDGER_SET] = {
-		"sets", "set", "The deals of one session. The same deals for the same session are the same set.", {
+		"sets", "set", "The deals of one session. The same deals for the same session are "
+			       "the same set.", {
 		{ "at", "at", NULL, AT },
 		{ "session", "session", NULL, "name of the session" },
 		{ "boards", "boards", NULL, "number of boards" },
@@ -25,17 +26,21 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "set_seq", "set", NULL, "number of the set's record" },
 		{ "number", "board", NULL, "number of the board" },
 		{ "fingerprint", "fingerprint", "printf('%016llx', fingerprint)",
-		  "keyed hash of the deal: 16 hexadecimal digits. A deal that was turned has the same" },
+		  "keyed hash of the deal: 16 hexadecimal digits. A deal that was turned has the "
+		  "same" },
 		{ "sealed", NULL, NULL, "the deal, encrypted" },
 	} },
 	[LEDGER_JOB] = {
-		"jobs", "job", "A set that is to be dealt. A job without a set reads an original, or deals a "
-		"shuffled pack by a ruleset.", {
+		"jobs", "job", "A set that is to be dealt. A job without a set reads an original, "
+			       "or deals a shuffled pack by a ruleset.", {
 		{ "at", "at", NULL, AT },
 		{ "set_seq", "set", NULL, "number of the set's record; null: none" },
-		{ "copies", "copies", NULL, "copies of each board; of an original: its pockets; 0: no limit" },
-		{ "options", "options", NULL, "sum of `DEALBOX_JOB_` values of `dealbox/ledger.h`" },
-		{ "priority", "priority", NULL, "priority at first; an act may change it. The highest is dealt first" },
+		{ "copies", "copies", NULL, "copies of each board; of an original: its pockets; 0: "
+					    "no limit" },
+		{ "options", "options", NULL,
+		  "sum of `DEALBOX_JOB_` values of `dealbox/ledger.h`" },
+		{ "priority", "priority", NULL, "priority at first; an act may change it. The "
+						"highest is dealt first" },
 	} },
 	[LEDGER_JOB_BOARD] = {
 		"job_boards", "job board", "A board of a job.", {
@@ -43,12 +48,13 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "number", "board", NULL, "number of the board" },
 	} },
 	[LEDGER_INSERTION] = {
-		"insertions", "insertion", "Written *before* START is sent: this insertion of this machine is for "
-		"this copy of this board.", {
+		"insertions", "insertion", "Written *before* START is sent: this insertion of this "
+					   "machine is for this copy of this board.", {
 		{ "at", "at", NULL, AT },
 		{ "job", "job", NULL, "number of the job's record" },
 		{ "number", "board", NULL, "number of the board" },
-		{ "copy", "copy", NULL, "copy of the board, from 1; of an original: its pocket, from 1" },
+		{ "copy", "copy", NULL, "copy of the board, from 1; of an original: its pocket, "
+					"from 1" },
 		{ "machine", "machine", NULL, "serial number of the machine, or its port" },
 		{ "insertion", "insertion", NULL, "the machine's number of the insertion" },
 		{ "plan", "plan", NULL, "number of the plan, as given to the machine" },
@@ -66,23 +72,29 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "at", "at", NULL, AT },
 		{ "insertion", "of", NULL, "number of the insertion's record" },
 		{ "outcome", "outcome", SQL_NAME(OUTCOME_NAMES, "outcome"),
-		  "exact; differs; void; unknown: it was cut short; captured: the original was read" },
-		{ "reason", "reason", NULL, "type of the event that stopped a void deal (`DEALBOX_EV_`); 0: none" },
-		{ "differences", "differences", NULL, "number of differences between board and plan" },
+		  "exact; differs; void; unknown: it was cut short; captured: the original was "
+		  "read" },
+		{ "reason", "reason", NULL, "type of the event that stopped a void deal "
+					    "(`DEALBOX_EV_`); 0: none" },
+		{ "differences", "differences", NULL,
+		  "number of differences between board and plan" },
 		{ "trace", "trace", NULL, "number of the trace's record; null: none" },
 	} },
 	[LEDGER_ACT] = {
 		"acts", "act", "An action of an operator.", {
 		{ "at", "at", NULL, AT },
-		{ "uid", "uid", NULL, "number of the user; 4294967295: a key or button; 4294967294: a program that "
-		  "had ended before the bus could name its user" },
+		{ "uid", "uid", NULL, "number of the user; 4294967295: a key or button; "
+				      "4294967294: a program that had ended before the bus could "
+				      "name its user" },
 		{ "act", "act", SQL_NAME(ACT_NAMES, "act"),
-		  "pause, resume, cancel: the job. skip, redeal: the copy. priority: its value is the job's new "
-		  "one. emptied: the board was said to be empty. reveal: cards were shown, of a set if the value is not 0. stop: emergency stop. "
-		  "add: of a job, or of the set that is the value. restore: an older ledger goes on, and the value "
-		  "is the number of lost records. accept: of a new machine. played, unplayed: the set that is the value. "
-		  "copies: the value is the job's new number of copies. keep: only this machine, or any if there is none, "
-		  "deals the job from now on; with a value that is not 0, this one besides" },
+		  "pause, resume, cancel: the job. skip, redeal: the copy. priority: its value is "
+		  "the job's new one. emptied: the board was said to be empty. reveal: cards were "
+		  "shown, of a set if the value is not 0. stop: emergency stop. add: of a job, or "
+		  "of the set that is the value. restore: an older ledger goes on, and the value "
+		  "is the number of lost records. accept: of a new machine. played, unplayed: the "
+		  "set that is the value. copies: the value is the job's new number of copies. "
+		  "keep: only this machine, or any if there is none, deals the job from now on; "
+		  "with a value that is not 0, this one besides" },
 		{ "job", "job", NULL, "number of the job's record; null: none" },
 		{ "board", "board", NULL, "number of the board; null: none" },
 		{ "copy", "copy", NULL, "copy of the board; null: none" },
@@ -90,7 +102,8 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "machine", "machine", NULL, "the machine, as in an insertion; null: none" },
 	} },
 	[LEDGER_JOB_MACHINE] = {
-		"job_machines", "job machine", "A machine that may deal a job. If none is named, any may.", {
+		"job_machines", "job machine", "A machine that may deal a job. If none is named, "
+					       "any may.", {
 		{ "job", "job", NULL, "number of the job's record" },
 		{ "machine", "machine", NULL, "the machine, as in an insertion" },
 	} },
@@ -99,13 +112,16 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "insertion", "of", NULL, "number of the insertion's record" },
 		{ "public_key", "key", "lower(hex(public_key))",
 		  "public key of the machine, as it said itself: 64 hexadecimal digits" },
-		{ "statement", "statement", "lower(hex(statement))", "the statement: 192 hexadecimal digits" },
-		{ "signature", "signature", "lower(hex(signature))", "the signature: 128 hexadecimal digits" },
+		{ "statement", "statement", "lower(hex(statement))",
+		  "the statement: 192 hexadecimal digits" },
+		{ "signature", "signature", "lower(hex(signature))",
+		  "the signature: 128 hexadecimal digits" },
 		{ "sealed", NULL, NULL, "the nonce, encrypted" },
 	} },
 	[LEDGER_EMULATION] = {
-		"emulations", "emulation", "A program has played the machine of an insertion (`emu:`): no card was "
-		"dealt. Written *before* START is sent.", {
+		"emulations", "emulation", "A program has played the machine of an insertion "
+					   "(`emu:`): no card was dealt. Written *before* START is "
+					   "sent.", {
 		{ "insertion", "of", NULL, "number of the insertion's record" },
 	} },
 };
@@ -117,7 +133,8 @@ int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
 	int count = 0;
 
 	for (column = ledger_tables[kind].columns; column->name; column++)
-		length += snprintf(sql + length, LEDGER_SQL - length, "%s%s", count++ ? ", " : "", column->name);
+		length += snprintf(sql + length, LEDGER_SQL - length, "%s%s", count++ ? ", " : "",
+				   column->name);
 	return count;
 }
 
@@ -129,7 +146,8 @@ void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
 
 	for (column = table->columns; column->name; column++)
 		if (column->key)
-			length += snprintf(sql + length, LEDGER_SQL - length, ", '%s', %s", column->key,
+			length += snprintf(sql + length, LEDGER_SQL - length, ", '%s', %s",
+					   column->key,
 					   column->value ? column->value : column->name);
 }
 
@@ -143,7 +161,8 @@ void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
 /* The copies that have any record; job, number and copy of each are given. */
 #define COPIES(touched) \
 	"CREATE VIEW copies AS SELECT job, number, copy, tries, CASE " \
-	"  WHEN dealing THEN " SQL(COPY_DEALING) " WHEN recorded > redeal THEN " SQL(COPY_RECORDED) \
+	"  WHEN dealing THEN " SQL(COPY_DEALING) " WHEN recorded > redeal " \
+						 "THEN " SQL(COPY_RECORDED) \
 	" WHEN skipped > redeal THEN " SQL(COPY_SKIPPED) " " \
 	"  ELSE " SQL(COPY_OPEN) " END AS state FROM (SELECT t.job, t.number, t.copy, " \
 	"  (SELECT count(*) FROM insertions i WHERE i.job = t.job AND i.number = t.number " \
@@ -153,9 +172,11 @@ void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
 	"   (SELECT 1 FROM verdicts v WHERE v.insertion = i.seq)) AS dealing, " \
 	"  (SELECT coalesce(max(v.seq), 0) FROM insertions i JOIN verdicts v " \
 	"   ON v.insertion = i.seq WHERE i.job = t.job AND i.number = t.number " \
-	"   AND i.copy = t.copy AND v.outcome IN (" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_CAPTURED) ")) AS recorded, " \
+	"   AND i.copy = t.copy AND v.outcome IN " \
+	"(" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_CAPTURED) ")) AS recorded, " \
 	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job " \
-	"   AND a.board = t.number AND a.copy = t.copy AND a.act = " SQL(ACT_REDEAL) ") AS redeal, " \
+	"   AND a.board = t.number AND a.copy = t.copy AND a.act " \
+	"= " SQL(ACT_REDEAL) ") AS redeal, " \
 	"  (SELECT coalesce(max(a.seq), 0) FROM acts a WHERE a.job = t.job " \
 	"   AND a.board = t.number AND a.copy = t.copy AND a.act = " SQL(ACT_SKIP) ") AS skipped " \
 	"  FROM (" touched ") t);"
@@ -197,7 +218,8 @@ const char *const ledger_migrations[] = {
 	/* no board is recorded as exact, different or captured without its trace */
 	"CREATE TABLE verdicts (" CHAINED "at INTEGER NOT NULL, "
 	"  insertion INTEGER NOT NULL UNIQUE REFERENCES insertions, "
-	"  outcome INTEGER NOT NULL CHECK (outcome BETWEEN " SQL(OUTCOME_EXACT) " AND " SQL(OUTCOME_CAPTURED) "), "
+	"  outcome INTEGER NOT NULL CHECK (outcome "
+	"BETWEEN " SQL(OUTCOME_EXACT) " AND " SQL(OUTCOME_CAPTURED) "), "
 	"  reason INTEGER NOT NULL, differences INTEGER NOT NULL, "
 	"  trace INTEGER REFERENCES traces, "
 	"  CHECK (outcome NOT IN (" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_DIFFERS) ", "
@@ -209,7 +231,8 @@ const char *const ledger_migrations[] = {
 	"  FOREIGN KEY (job, board) REFERENCES job_boards (job, number)) STRICT;"
 	"CREATE INDEX acts_copy ON acts (job, board, copy);"
 	COPIES("SELECT job, number, copy FROM insertions UNION "
-	       "SELECT job, board, copy FROM acts WHERE act IN (" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ")")
+	       "SELECT job, board, copy FROM acts WHERE act IN "
+	       "(" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ")")
 	FIXED("ledger") FIXED("chain") FIXED("sets") FIXED("boards") FIXED("jobs")
 	FIXED("job_boards") FIXED("insertions") FIXED("traces") FIXED("verdicts") FIXED("acts"),
 
@@ -221,7 +244,8 @@ const char *const ledger_migrations[] = {
 	/* SQLite searches each part of a UNION ALL, but materialises a UNION */
 	"DROP VIEW copies;"
 	COPIES("SELECT DISTINCT job, number, copy FROM insertions UNION ALL "
-	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN (" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ") "
+	       "SELECT DISTINCT job, board, copy FROM acts a WHERE act IN "
+	       "(" SQL(ACT_SKIP) ", " SQL(ACT_REDEAL) ") "
 	       "AND NOT EXISTS "
 	       "(SELECT 1 FROM insertions i WHERE i.job = a.job AND i.number = a.board "
 	       "AND i.copy = a.copy)"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The tables of the ledger. INSERT, SELECT, exports and docs/ledger-records.c, which makes a page of
- * them, all follow ledger_tables. schema.c needs no other file of the library.
+ * The tables of the ledger. INSERT, SELECT, exports and docs/ledger-records.c, which makes a page
+ * of them, all follow ledger_tables. schema.c needs no other file of the library.
  */
 #ifndef LEDGER_SCHEMA_H
 #define LEDGER_SCHEMA_H
@@ -49,7 +49,9 @@ extern const int ledger_version;
 #define LEDGER_SQL		1024	/* bytes of a list of columns, at most */
 #define LEDGER_STATEMENT	1152	/* bytes of a statement with one */
 
-/* Write "at, session, boards, digest", as INSERT and SELECT have it. Returns the number of columns. */
+/*
+ * Write "at, session, boards, digest", as INSERT and SELECT have it. Returns the number of columns.
+ */
 int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL]);
 /* Write "'at', at, 'session', session", the arguments of json_object() in an export. */
 void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL]);

@@ -29,8 +29,9 @@ int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 int ledger_fail_damaged(struct dealbox_ledger *l, const char *what)
 {
 	l->damaged = true;
-	return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged (%s); nothing was written to it. "
-			   "Keep the file, and continue with a backup", l->path, what);
+	return ledger_fail(l, -EUCLEAN, "%s: the ledger is damaged (%s); nothing was written to "
+					"it. Keep the file, and continue with a backup", l->path,
+					what);
 }
 
 int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
@@ -49,7 +50,8 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing)
 				   doing);
 	case SQLITE_READONLY:
 		if (l->write)
-			return ledger_fail(l, -EROFS, "%s: may not be written, while %s", l->path, doing);
+			return ledger_fail(l, -EROFS, "%s: may not be written, while %s", l->path,
+					   doing);
 		/* SQLite keeps a file beside it for readers, too */
 		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
@@ -83,7 +85,8 @@ int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const c
 			rc = sqlite3_bind_int64(stmt, n, (int64_t)va_arg(ap, uint64_t));
 			break;
 		case 't':
-			rc = sqlite3_bind_text(stmt, n, va_arg(ap, const char *), -1, SQLITE_STATIC);
+			rc = sqlite3_bind_text(stmt, n, va_arg(ap, const char *), -1,
+					       SQLITE_STATIC);
 			break;
 		case 'b':
 			data = va_arg(ap, const void *);

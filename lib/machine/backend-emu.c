@@ -324,7 +324,8 @@ static int attach(struct dealbox_machine *machine, struct emu *emu, const char *
 				 "emu:%s: the machine is in use by %s", path,
 				 process_name(packet.frame.id, name, sizeof(name)));
 	if (ret == -ENODEV)
-		return error_set(reason, ret, 0, "plug it in (`plug` on the emulator's control socket)",
+		return error_set(reason, ret, 0,
+				 "plug it in (`plug` on the emulator's control socket)",
 				 "emu:%s: the machine is unplugged", path);
 	if (!ret && packet.frame.length != sizeof(*attached))
 		ret = -EPROTO;

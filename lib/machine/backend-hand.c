@@ -61,7 +61,8 @@ static void take_line(struct person *p, struct source *source)
 	bool whole = source->length <= HAND_CODE_MAX;
 
 	source->line[whole ? source->length : 0] = '\0';
-	hand_code(&p->hand, whole ? hand_codes_find(&p->codes, source->line) : DEALBOX_NONE, now_ns());
+	hand_code(&p->hand, whole ? hand_codes_find(&p->codes, source->line) : DEALBOX_NONE,
+		  now_ns());
 	explicit_bzero(source->line, sizeof(source->line));
 	source->length = 0;
 }
@@ -86,7 +87,8 @@ static void take_key(struct person *p, struct source *source, uint32_t key)
 /* Decode a character of UTF-8. Returns its length; a broken one is skipped as key 0. */
 static size_t decode(const unsigned char *text, size_t size, uint32_t *key)
 {
-	size_t length = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 : *text >> 3 == 30 ? 4 : 0;
+	size_t length = *text < 0x80 ? 1 : *text >> 5 == 6 ? 2 : *text >> 4 == 14 ? 3 :
+		*text >> 3 == 30 ? 4 : 0;
 
 	*key = 0;
 	if (!length || length > size)
@@ -140,7 +142,8 @@ static void pump_device(struct person *p)
 		ret = libevdev_next_event(p->evdev, flag, &event);
 		if (ret == LIBEVDEV_READ_STATUS_SYNC) {
 			/* Keys were lost, and so is the code that they are of. */
-			if (flag == LIBEVDEV_READ_FLAG_NORMAL && p->device.lines && p->device.length) {
+			if (flag == LIBEVDEV_READ_FLAG_NORMAL && p->device.lines &&
+			    p->device.length) {
 				p->device.length = 0;
 				hand_code(&p->hand, DEALBOX_NONE, now_ns());
 			}
@@ -166,11 +169,13 @@ static int grab(struct person *p, const char *device, struct dealbox_error *reas
 	int err = libevdev_new_from_fd(p->device.fd, &p->evdev);
 
 	if (err)
-		return error_set(reason, err, 0, "`sudo libinput list-devices` names keyboards and scanners",
+		return error_set(reason, err, 0,
+				 "`sudo libinput list-devices` names keyboards and scanners",
 				 "hand:%s is no input device", device);
 	err = libevdev_grab(p->evdev, LIBEVDEV_GRAB);
 	if (err)
-		return error_set(reason, err, 0, "end the program that uses it", "hand:%s: %s", device,
+		return error_set(reason, err, 0, "end the program that uses it", "hand:%s: %s",
+				 device,
 				 err == -EBUSY ? "another program has grabbed it" : strerror(-err));
 	return 0;
 }
@@ -330,8 +335,8 @@ static int open_codes(struct person *p, const char *path, struct dealbox_error *
 	if (line)
 		snprintf(where, sizeof(where), ", line %u", line);
 	return error_set(reason, err == -ENOMEM ? err : -EINVAL, line,
-			 "each line is a bar code, and a card such as SA; or scan a sorted pack, spade ace first",
-			 "%s%s: %s", path, where, why);
+			 "each line is a bar code, and a card such as SA; or scan a sorted pack, "
+			 "spade ace first", "%s%s: %s", path, where, why);
 }
 
 static int open_terminal(struct person *p, const char *path, struct dealbox_error *reason)
@@ -400,7 +405,8 @@ static int person_open(struct dealbox_machine *machine, const char *text, bool o
 	int ret;
 
 	if (!parse(text, &place))
-		return error_set(reason, -EINVAL, 0, "use hand:, hand:DEVICE or hand:DEVICE,codes=FILE,lang=nb",
+		return error_set(reason, -EINVAL, 0,
+				 "use hand:, hand:DEVICE or hand:DEVICE,codes=FILE,lang=nb",
 				 "'hand:%s' is not the address of a machine", text);
 	p = calloc(1, sizeof(*p));
 	if (!p)

@@ -226,7 +226,8 @@ static int control_run(struct usb *usb)
 	if (ret)
 		return usb_errno(ret);
 	while (!usb->control_ended) {
-		ret = libusb_handle_events_timeout_completed(usb->context, &second, &usb->control_ended);
+		ret = libusb_handle_events_timeout_completed(usb->context, &second,
+							     &usb->control_ended);
 		if (ret && ret != LIBUSB_ERROR_INTERRUPTED)
 			libusb_cancel_transfer(usb->control);
 	}
@@ -244,8 +245,8 @@ static int usb_control(void *bus, uint8_t type, uint8_t request, uint16_t value,
 
 	libusb_fill_control_setup(usb->control_data, type, request, value, (uint16_t)usb->interface,
 				  length);
-	libusb_fill_control_transfer(usb->control, usb->handle, usb->control_data, control_done, usb,
-				     WIRE_CONTROL_HOST_MS);
+	libusb_fill_control_transfer(usb->control, usb->handle, usb->control_data, control_done,
+				     usb, WIRE_CONTROL_HOST_MS);
 	if (!(type & LIBUSB_ENDPOINT_IN))
 		memcpy(payload, data, length);
 	ret = control_run(usb);
@@ -432,7 +433,8 @@ static int reason_claim(struct dealbox_error *reason, const struct usb_place *pl
 	char name[64];
 
 	if (error != LIBUSB_ERROR_BUSY)
-		return error_set(reason, usb_errno(error), 0, "plug it in again, or try another port",
+		return error_set(reason, usb_errno(error), 0,
+				 "plug it in again, or try another port",
 				 "usb:%s: cannot claim the machine: %s", place->port,
 				 libusb_strerror(error));
 	if (!strcmp(place->driver, "dealbox"))
@@ -559,8 +561,9 @@ static int node_open(struct usb *usb, const struct usb_place *place, struct deal
 	if (!ret)
 		ret = libusb_wrap_sys_device(usb->context, usb->node_fd, &usb->handle);
 	if (ret)
-		return error_set(reason, usb_errno(ret), 0, NULL, "usb:%s: cannot use the device: %s",
-				 place->port, libusb_strerror(ret));
+		return error_set(reason, usb_errno(ret), 0, NULL,
+				 "usb:%s: cannot use the device: %s", place->port,
+				 libusb_strerror(ret));
 	ret = libusb_claim_interface(usb->handle, place->interface);
 	if (ret)
 		return reason_claim(reason, place, ret);

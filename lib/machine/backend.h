@@ -59,7 +59,9 @@ int reason_no_machine(struct dealbox_error *reason);
 /* Write "dealbox (process 1234)" to text, or "another process" for 0. Returns text. */
 const char *process_name(uint32_t pid, char *text, size_t size);
 
-/* Return the dialect of an interface of class WIRE_CLASS with this protocol, NULL if it is none's. */
+/*
+ * Return the dialect of an interface of class WIRE_CLASS with this protocol, NULL if it is none's.
+ */
 const struct dealbox_dialect *usb_dialect(uint8_t protocol);
 
 /*

@@ -11,8 +11,8 @@
  * those for descriptors too.
  *
  * A host that tests a machine sends ATTACH_RAW instead. It does itself what the machine's side of
- * the socket does for others: it sends SET_CONFIGURATION, fetches each transfer of events by INT_GET,
- * and resets and suspends the bus.
+ * the socket does for others: it sends SET_CONFIGURATION, fetches each transfer of events by
+ * INT_GET, and resets and suspends the bus.
  */
 #ifndef DEALBOX_EMU_H
 #define DEALBOX_EMU_H
@@ -32,10 +32,10 @@ enum emu_kind {
 	EMU_CONTROL = 2,	/* data = setup packet (8 bytes), then OUT data */
 	EMU_BULK_OUT = 3,
 	EMU_INT_OUT = 4,
-	EMU_ATTACH_RAW = 5,	/* id = EMU_VERSION */
-	EMU_INT_GET = 6,	/* raw: data = size of the buffer (4 bytes) */
-	EMU_CANCEL = 7,		/* raw: the INT_GET with this id; answered as CANCELLED, or not at all */
-	EMU_BUS = 8,		/* raw: status = enum emu_bus */
+	EMU_ATTACH_RAW = 5, /* id = EMU_VERSION */
+	EMU_INT_GET = 6, /* raw: data = size of the buffer (4 bytes) */
+	EMU_CANCEL = 7, /* raw: the INT_GET with this id; answered as CANCELLED, or not at all */
+	EMU_BUS = 8, /* raw: status = enum emu_bus */
 	/* machine to host */
 	EMU_ATTACHED = 0x81,	/* data = struct emu_attached */
 	EMU_CONTROL_DONE = 0x82,/* status, data = IN data */
@@ -68,7 +68,7 @@ struct emu_attached {
 	uint8_t machine_descriptor[64];	/* native dialect: docs/protocol.md, section 1.1 */
 	uint16_t int_in_size;	/* wMaxPacketSize */
 	uint16_t int_out_size;	/* 0 = no such endpoint */
-	uint16_t protocol;	/* of the interface: driver/dialects.h. EMU_INT_IN carries bulk IN, too */
+	uint16_t protocol; /* of the interface: driver/dialects.h. EMU_INT_IN carries bulk IN, too */
 };
 
 #endif

@@ -27,10 +27,12 @@ uint32_t hand_key_of(unsigned int code)
 		[KEY_H] = 'H', [KEY_J] = 'J', [KEY_K] = 'K', [KEY_L] = 'L',
 		[KEY_Z] = 'Z', [KEY_X] = 'X', [KEY_C] = 'C', [KEY_V] = 'V', [KEY_B] = 'B',
 		[KEY_N] = 'N', [KEY_M] = 'M',
-		[KEY_SPACE] = ' ', [KEY_MINUS] = '-', [KEY_SLASH] = '/', [KEY_DOT] = '.', [KEY_COMMA] = ',',
+		[KEY_SPACE] = ' ', [KEY_MINUS] = '-', [KEY_SLASH] = '/', [KEY_DOT] = '.',
+		[KEY_COMMA] = ',',
 		[KEY_KP0] = '0', [KEY_KP1] = '1', [KEY_KP2] = '2', [KEY_KP3] = '3', [KEY_KP4] = '4',
 		[KEY_KP5] = '5', [KEY_KP6] = '6', [KEY_KP7] = '7', [KEY_KP8] = '8', [KEY_KP9] = '9',
-		[KEY_KPSLASH] = '/', [KEY_KPASTERISK] = '*', [KEY_KPMINUS] = '-', [KEY_KPPLUS] = '+',
+		[KEY_KPSLASH] = '/', [KEY_KPASTERISK] = '*', [KEY_KPMINUS] = '-',
+		[KEY_KPPLUS] = '+',
 		[KEY_KPDOT] = '.', [KEY_KPCOMMA] = ',',
 		[KEY_ENTER] = HAND_ENTER, [KEY_KPENTER] = HAND_ENTER,
 		[KEY_BACKSPACE] = HAND_UNDO, [KEY_DELETE] = HAND_UNDO,
@@ -55,7 +57,8 @@ uint8_t hand_codes_find(const struct hand_codes *codes, const char *code)
 	return found ? found->card : hand_parse(code);
 }
 
-static int add(struct hand_codes *codes, const char *code, size_t length, uint8_t card, const char **why)
+static int add(struct hand_codes *codes, const char *code, size_t length, uint8_t card,
+	       const char **why)
 {
 	struct hand_code new = { .card = card }, *grown;
 
@@ -78,7 +81,8 @@ static int add(struct hand_codes *codes, const char *code, size_t length, uint8_
 	return 0;
 }
 
-int hand_codes_read(struct hand_codes *codes, const char *text, unsigned int *line, const char **why)
+int hand_codes_read(struct hand_codes *codes, const char *text, unsigned int *line,
+		    const char **why)
 {
 	unsigned int sorted = 0;
 	int ret;
@@ -114,8 +118,10 @@ int hand_codes_read(struct hand_codes *codes, const char *text, unsigned int *li
 	}
 	if (!codes->count || sorted % 52) {
 		*line = 0;
-		*why = codes->count ? "the pack is not whole: lines without a card must be 52, one for each card"
-				    : "the file has no codes";
+		*why = codes->count ?
+			       "the pack is not whole: lines without a card must be 52, one for "
+			       "each card" :
+			       "the file has no codes";
 		return -EINVAL;
 	}
 	return 0;

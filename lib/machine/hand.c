@@ -40,7 +40,8 @@ static const struct hand_letters languages[] = {
 /* Return the capital letter. Accented letters are not on cards. */
 static uint32_t capital(uint32_t key)
 {
-	if ((key >= 'a' && key <= 'z') || (key >= 0x3b1 && key <= 0x3c9) || (key >= 0x430 && key <= 0x44f))
+	if ((key >= 'a' && key <= 'z') || (key >= 0x3b1 && key <= 0x3c9) ||
+	    (key >= 0x430 && key <= 0x44f))
 		return key - 0x20;
 	return key;
 }
@@ -53,7 +54,9 @@ static int find(const uint32_t letters[4], uint32_t key)
 	return -1;
 }
 
-/* Return the rank of a key, 0 = ace .. 12 = two; -1 = none. The number pad has / * - + at its edge. */
+/*
+ * Return the rank of a key, 0 = ace .. 12 = two; -1 = none. The number pad has / * - + at its edge.
+ */
 static int rank_of(const struct hand_letters *letters, uint32_t key)
 {
 	static const uint32_t pad[4] = { '+', '-', '*', '/' };
@@ -84,7 +87,8 @@ static int suit_of(const struct hand_letters *letters, uint32_t key)
 
 uint8_t hand_parse(const char *text)
 {
-	size_t length = strlen(text), ranks = length == 3 && text[0] == '1' && text[1] == '0' ? 2 : 1;
+	size_t length = strlen(text),
+	       ranks = length == 3 && text[0] == '1' && text[1] == '0' ? 2 : 1;
 	int rank, suit;
 
 	if (length != ranks + 1)
@@ -114,7 +118,8 @@ static void emit(struct hand *h, uint32_t type, const struct dealbox_event *e)
 }
 
 #define NONE		DEALBOX_NONE
-#define EVENT(at, what, where, ...) (&(struct dealbox_event) { .position = (uint8_t)(at), .card = (what), \
+#define EVENT(at, what, where, ...) (&(struct dealbox_event) { .position = (uint8_t)(at), \
+							       .card = (what), \
 				.pocket = (where), .quality = NONE, __VA_ARGS__ })
 #define PLAIN(...)	EVENT(NONE, NONE, NONE, __VA_ARGS__)
 
@@ -215,7 +220,9 @@ static void finish(struct hand *h)
 	h->counters.boards_dealt++;
 }
 
-/* The pack is at its end, and cards are missing: they may lie in the board, as seconds of a pair. */
+/*
+ * The pack is at its end, and cards are missing: they may lie in the board, as seconds of a pair.
+ */
 static void run_short(struct hand *h)
 {
 	place(h);
@@ -541,7 +548,8 @@ static int locate(struct hand *h, struct dealbox_control *c)
 static int control(struct hand *h, struct dealbox_control *c)
 {
 	static int (*const ops[])(struct hand *h, struct dealbox_control *c) = {
-		[DEALBOX_OP_START] = start, [DEALBOX_OP_PAUSE] = pause_deal, [DEALBOX_OP_RESUME] = resume,
+		[DEALBOX_OP_START] = start, [DEALBOX_OP_PAUSE] = pause_deal,
+		[DEALBOX_OP_RESUME] = resume,
 		[DEALBOX_OP_REREAD] = reread, [DEALBOX_OP_ABORT] = abort_deal,
 		[DEALBOX_OP_CLEAR_FAULT] = clear_fault, [DEALBOX_OP_LOCATE] = locate,
 	};
@@ -568,7 +576,8 @@ static void status(const struct hand *h, uint32_t pid, struct dealbox_status *ou
 	*out = (struct dealbox_status){
 		.seqno = h->seqno, .machine_seq = (uint32_t)h->seqno + 1, .lost = h->queue.lost,
 		.plan_id = h->plan.plan_id, .insertion = h->insertion, .state = h->state,
-		.fault = h->state == DEALBOX_STATE_HELD || h->state == DEALBOX_STATE_FAULT ? h->fault : 0,
+		.fault = h->state == DEALBOX_STATE_HELD || h->state == DEALBOX_STATE_FAULT ?
+			h->fault : 0,
 		.flags = DEALBOX_STATUS_HOPPER | (h->insertion ? DEALBOX_STATUS_BOARD : 0) |
 			 (h->insertion && h->spent ? DEALBOX_STATUS_SPENT : 0),
 		.cards_total = h->total, .cards_done = h->placed,
@@ -636,7 +645,9 @@ void hand_view(const struct hand *h, struct dealbox_hand *out)
 	if (!dealing)
 		return;
 	out->rank = h->rank;
-	out->shows = h->shows ? h->shows : shown == h->total ? DEALBOX_HAND_LAST : DEALBOX_HAND_CARD;
+	out->shows = h->shows          ? h->shows :
+		     shown == h->total ? DEALBOX_HAND_LAST :
+					 DEALBOX_HAND_CARD;
 	/* With a question on the screen, no card may be put anywhere. */
 	if (h->shows)
 		return;

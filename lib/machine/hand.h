@@ -38,7 +38,7 @@ struct hand {
 	const struct hand_letters *letters;
 	bool claimed;
 	uint64_t now;			/* ns, of the present call */
-	uint64_t pressed;		/* ns, of the last key that was not Enter; by position: of any */
+	uint64_t pressed; /* ns, of the last key that was not Enter; by position: of any */
 	uint64_t seqno;			/* of the next event */
 	uint32_t last;			/* highest insertion so far */
 	uint32_t insertion;		/* of the board that is there; 0 = none */
@@ -47,7 +47,7 @@ struct hand {
 	struct dealbox_plan plan;	/* loaded; plan_id 0 = none */
 	/* the deal: */
 	uint8_t total;
-	uint8_t placed;			/* cards that lie where they belong: they have been reported */
+	uint8_t placed; /* cards that lie where they belong: they have been reported */
 	struct hand_card card;		/* the one behind them */
 	uint64_t taken;			/* ns, when it was read */
 	uint8_t counts[DEALBOX_MAX_POCKETS];
@@ -95,15 +95,18 @@ struct hand_codes {
 #define HAND_CODE_MAX	63	/* characters of a code */
 
 /*
- * Read lines of such a file. Returns 0, or a negative errno with the number of the line in *line (0 =
- * the file ends within a pack) and the reason in *why. Free with hand_codes_free() in any case.
+ * Read lines of such a file. Returns 0, or a negative errno with the number of the line in *line (0
+ * = the file ends within a pack) and the reason in *why. Free with hand_codes_free() in any case.
  */
-int hand_codes_read(struct hand_codes *codes, const char *text, unsigned int *line, const char **why);
+int hand_codes_read(struct hand_codes *codes, const char *text, unsigned int *line,
+		    const char **why);
 void hand_codes_free(struct hand_codes *codes);
 /* Return the card of a code or of a text for hand_parse(); DEALBOX_NONE: unknown. */
 uint8_t hand_codes_find(const struct hand_codes *codes, const char *code);
 
-/* Return the card that a text of two keys names, such as "AS", "10H" or "td"; DEALBOX_NONE: none. */
+/*
+ * Return the card that a text of two keys names, such as "AS", "10H" or "td"; DEALBOX_NONE: none.
+ */
 uint8_t hand_parse(const char *text);
 
 #endif

@@ -74,8 +74,8 @@ void host_try_receive(struct host *host);
  */
 uint32_t host_receive_failed(struct host *host, bool *reset);
 /*
- * Note that a gate command was completed: status is 0 or -errno. Returns true if its pipe has halted:
- * the bus then cancels the others, clears the halt, and calls host_allow_gates().
+ * Note that a gate command was completed: status is 0 or -errno. Returns true if its pipe has
+ * halted: the bus then cancels the others, clears the halt, and calls host_allow_gates().
  */
 bool host_gate_done(struct host *host, int status);
 /* Hold gate commands while a halt is cleared, whichever transfer met it; send them again. */

@@ -144,9 +144,11 @@ static void entry_describe(struct entry *entry, struct udev_device *usb)
 {
 	if (!usb)
 		return;
-	text_copy(entry->serial, sizeof(entry->serial), udev_device_get_sysattr_value(usb, "serial"));
+	text_copy(entry->serial, sizeof(entry->serial),
+		  udev_device_get_sysattr_value(usb, "serial"));
 	text_copy(entry->port, sizeof(entry->port), udev_device_get_sysname(usb));
-	text_copy(entry->model, sizeof(entry->model), udev_device_get_sysattr_value(usb, "product"));
+	text_copy(entry->model, sizeof(entry->model),
+		  udev_device_get_sysattr_value(usb, "product"));
 }
 
 static int local_add(struct udev_device *device, void *state)
@@ -393,10 +395,12 @@ int reason_no_machine(struct dealbox_error *reason)
 				 "a machine is at port %s, but udev has not set it up yet",
 				 place.port);
 	if (!loaded && secure_boot()) {
-		snprintf(next, sizeof(next), "use usb:%s, which needs no module; or sign the module",
+		snprintf(next, sizeof(next), "use usb:%s, which needs no module; or sign the "
+					     "module",
 			 place.port);
 		return error_set(reason, -ENODEV, 0, next,
-				 "a machine is at port %s, but its kernel module is not loaded: Secure Boot refuses unsigned modules",
+				 "a machine is at port %s, but its kernel module is not loaded: "
+				 "Secure Boot refuses unsigned modules",
 				 place.port);
 	}
 	if (!loaded) {

@@ -115,28 +115,34 @@ static const struct {
 	const char *next;
 } results[] = {
 	[DEALBOX_ERR_OK] = { "it gave no reason", NULL },
-	[DEALBOX_ERR_BAD_REQUEST] = { "it does not know the command", "its firmware may be too old" },
+	[DEALBOX_ERR_BAD_REQUEST] = { "it does not know the command",
+				      "its firmware may be too old" },
 	[DEALBOX_ERR_BAD_LENGTH] = { "the command arrived damaged", "check the cable" },
 	[DEALBOX_ERR_BAD_VALUE] = { "a value is out of range", NULL },
-	[DEALBOX_ERR_UNSUPPORTED] = { "it cannot do that", "`dealbox machines` shows what it can do" },
+	[DEALBOX_ERR_UNSUPPORTED] = { "it cannot do that",
+				      "`dealbox machines` shows what it can do" },
 	[DEALBOX_ERR_STATE] = { "not possible in its present state",
 		"finish or abort the current deal" },
 	[DEALBOX_ERR_FAULT] = { "there is a fault, or its cause remains",
 		"open the machine, remove stuck cards, and close the cover" },
 	[DEALBOX_ERR_NO_PLAN] = { "it has no plan", "it was reset: deal again" },
-	[DEALBOX_ERR_WRONG_PLAN] = { "it has a different plan", "another program used it: deal again" },
+	[DEALBOX_ERR_WRONG_PLAN] = { "it has a different plan",
+				     "another program used it: deal again" },
 	[DEALBOX_ERR_NO_BOARD] = { "there is no board in it", "put in an empty board" },
 	[DEALBOX_ERR_WRONG_INSERTION] = { "the board was taken out and put in again",
 		"empty the board and put it in again" },
 	[DEALBOX_ERR_SPENT] = { "this board was already dealt into",
 		"take the board out, empty it, and put it in again" },
-	[DEALBOX_ERR_IN_DOUBT] = { "the board was in place when the machine was switched on, and may have cards in it",
+	[DEALBOX_ERR_IN_DOUBT] = { "the board was in place when the machine was switched on, and "
+				   "may have cards in it",
 		"take the board out, empty it, and put it in again" },
 	[DEALBOX_ERR_COVER_OPEN] = { "its cover is open", "close the cover" },
 	[DEALBOX_ERR_HOPPER_EMPTY] = { "its hopper is empty", "put a pack into the hopper" },
 	[DEALBOX_ERR_CRC] = { "the plan arrived damaged", "check the cable, and deal again" },
-	[DEALBOX_ERR_PLAN] = { "it does not accept the plan", "`dealbox machines` shows what it can do" },
-	[DEALBOX_ERR_INCOMPLETE] = { "the plan did not arrive in time", "check the cable, and deal again" },
+	[DEALBOX_ERR_PLAN] = { "it does not accept the plan",
+			       "`dealbox machines` shows what it can do" },
+	[DEALBOX_ERR_INCOMPLETE] = { "the plan did not arrive in time",
+				     "check the cable, and deal again" },
 	[DEALBOX_ERR_HARDWARE] = { "its hardware failed",
 		"switch it off and on; if that does not help, have it serviced" },
 };
@@ -348,7 +354,8 @@ int dealbox_machine_attest(struct dealbox_machine *machine, uint32_t insertion,
 	/* of a START this says something else */
 	if (ret == -EREMOTEIO && machine->result == DEALBOX_ERR_WRONG_INSERTION)
 		error_fill(&machine->reason, 0, "ask right after the deal, before the next one",
-			   "%s: the machine cannot attest the deal: the deal that ended last is not one into this board",
+			   "%s: the machine cannot attest the deal: the deal that ended last is "
+			   "not one into this board",
 			   machine->uri);
 	return ret;
 }

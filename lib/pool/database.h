@@ -41,8 +41,8 @@ struct database {
 		   void *context, struct dealbox_error *error);
 
 	/*
-	 * Waits until the server notifies of what LISTEN has asked for (returns 1), or fd can be read
-	 * (returns 0); -1 is no fd. -ETIMEDOUT: the connection was lost.
+	 * Waits until the server notifies of what LISTEN has asked for (returns 1), or fd can be
+	 * read (returns 0); -1 is no fd. -ETIMEDOUT: the connection was lost.
 	 */
 	int (*wait)(struct connection *connection, int fd, struct dealbox_error *error);
 

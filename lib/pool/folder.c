@@ -95,8 +95,8 @@ int pool_read_identity(const char *folder, struct pool_identity *identity,
 		err = error_set(error, err, 0, "`dealbox event join` makes it",
 				"%s: this PC has not joined an event", folder);
 	if (!err && !identity_parse(text, identity))
-		err = error_set(error, -EBADMSG, 0, NULL, "%s/identity: this is no identity of a PC",
-				folder);
+		err = error_set(error, -EBADMSG, 0, NULL,
+				"%s/identity: this is no identity of a PC", folder);
 	if (text)
 		sodium_memzero(text, size);
 	free(text);

@@ -15,7 +15,7 @@ struct pool_head {
 	const char *pc, *login;	/* login: its user in PostgreSQL */
 	const char *origin;	/* of the log */
 	const char *note;	/* the head as text */
-	const char *proof;	/* that it continues the one before, which contains it; NULL = none */
+	const char *proof; /* that it continues the one before, which contains it; NULL = none */
 	uint8_t key[DEALBOX_SIGNER_KEY];	/* with which it is said to be signed */
 };
 
@@ -33,10 +33,10 @@ int pool_get_heads(struct pool *pool,
 
 enum head_fault {
 	HEAD_GOOD,
-	HEAD_FORM,		/* it is no head of that log */
-	HEAD_KEY,		/* it is signed with another key than that of the log, or with none */
-	HEAD_OLDER,		/* it has fewer certificates than the one before */
-	HEAD_ANOTHER,		/* it does not continue the one before, or nothing proves it */
+	HEAD_FORM, /* it is no head of that log */
+	HEAD_KEY, /* it is signed with another key than that of the log, or with none */
+	HEAD_OLDER, /* it has fewer certificates than the one before */
+	HEAD_ANOTHER, /* it does not continue the one before, or nothing proves it */
 	HEAD_FAULTS
 };
 
@@ -51,8 +51,8 @@ struct head_log {
 };
 
 /*
- * Judges the next head of a log. Also after a fault the next one is judged by it, so that each break
- * shows once; but not if it is another user's: then it is not the log that is broken.
+ * Judges the next head of a log. Also after a fault the next one is judged by it, so that each
+ * break shows once; but not if it is another user's: then it is not the log that is broken.
  */
 enum head_fault head_judge(struct head_log *log, const struct pool_head *head);
 

@@ -46,7 +46,7 @@ struct lease {
 	enum lease_request request;	/* that has no answer yet, or NONE */
 	char nonce[LEASE_ID]; /* tells it from that of another PC with this one's identity */
 	uint32_t want;			/* TAKE: number of copies */
-	const uint32_t *jobs;		/* TAKE: of these only; NULL = any. The caller's, and not saved */
+	const uint32_t *jobs; /* TAKE: of these only; NULL = any. The caller's, and not saved */
 	size_t jobs_count;
 	bool resting;			/* takes no copy until somebody says so */
 	struct lease_time until;	/* copies may be begun before it */

@@ -137,7 +137,9 @@ out:
 	return pg;
 }
 
-/* What a person can do, by what PostgreSQL, libpq or OpenSSL says in English; the first that fits. */
+/*
+ * What a person can do, by what PostgreSQL, libpq or OpenSSL says in English; the first that fits.
+ */
 static const struct {
 	const char *what, *next;
 } advice[] = {
@@ -155,7 +157,8 @@ static const struct {
 	{ "certificate authentication failed", "the common name of ~/.postgresql/postgresql.crt "
 					       "must be the name of the user" },
 	{ "password authentication failed", "check the line of this server in ~/.pgpass" },
-	{ "no password supplied", "put the password into ~/.pgpass, which only its owner may read" },
+	{ "no password supplied", "put the password into ~/.pgpass, which only its owner may "
+				  "read" },
 	{ "does not support SSL", "the server needs `ssl = on`, and a certificate" },
 	{ "pg_hba.conf", "let this user in, by a line hostssl in pg_hba.conf of the server" },
 	{ "Connection refused", "is PostgreSQL running there, and listening on this address?" },

@@ -45,8 +45,8 @@ int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
 
 	if (pool_seal_key(public_key, key, sealed))
 		return error_set(error, -EINVAL, 0,
-				 "let nobody use that PC until somebody knows why: dealbox makes no "
-				 "such key",
+				 "let nobody use that PC until somebody knows why: dealbox makes "
+				 "no such key",
 				 "PC %s shows a key for which nothing can be sealed", name);
 	pool_admission(key, name, public_key, admission);
 	texts[0] = pool_bytea(public_key, POOL_KEY);
@@ -134,7 +134,10 @@ static int arrays_of(const uint8_t key[POOL_KEY], const struct dealbox_set *set,
 	return good ? 0 : -ENOMEM;
 }
 
-/* Gets the PC of that name, or NULL for all, that were admitted and are not lost; free admitted->pcs. */
+/*
+ * Gets the PC of that name, or NULL for all, that were admitted and are not lost; free
+ * admitted->pcs.
+ */
 static int admitted_get(struct pool *pool, const char *name, struct admitted *admitted,
 			struct dealbox_error *error)
 {
@@ -280,7 +283,8 @@ int pool_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name, 
 	if (!err)
 		err = job_check(pool, key, job, set, session, error);
 	if (!err)
-		err = set_give(pool, key, name, admitted.pcs[0].public_key, job, session, set, error);
+		err = set_give(pool, key, name, admitted.pcs[0].public_key, job, session, set,
+			       error);
 	free(admitted.pcs);
 	return pool_finish(pool, err, error);
 }

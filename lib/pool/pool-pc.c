@@ -184,8 +184,8 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 				 "this PC was declared lost, and gets no set");
 	if (!err && admission.left)
 		return error_set(error, -EPERM, 0,
-				 "it may report with `dealbox event send`, and join under another name",
-				 "this PC has left the event, and gets no set");
+				 "it may report with `dealbox event send`, and join under another "
+				 "name", "this PC has left the event, and gets no set");
 	if (err)
 		return err;
 	err = pool_run(pool, error, sealed_set_row, &sealed,
@@ -279,7 +279,8 @@ static int take(struct pool *pool, struct lease *lease, const struct lease_time 
 	values[3] = want;
 	values[4] = jobs;
 	err = pool_run(pool, error, taken_row, &taken,
-		       "SELECT lease_ms, job, number, copy FROM dealbox.take($1, $2, $3, $4, $5)", 5,
+		       "SELECT lease_ms, job, number, copy FROM dealbox.take($1, $2, $3, $4, "
+		       "$5)", 5,
 		       values);
 	free(jobs);
 	if (!err) {
@@ -474,14 +475,15 @@ static int record_row(const char *const *columns, size_t count, void *context)
 	return err ? err : walk->record(&record, walk->context);
 }
 
-int pool_get_records(struct pool *pool, int (*each)(const struct pool_record *record, void *context),
-		     void *context, struct dealbox_error *error)
+int pool_get_records(struct pool *pool,
+		     int (*each)(const struct pool_record *record, void *context), void *context,
+		     struct dealbox_error *error)
 {
 	struct walk walk = { .record = each, .context = context };
 
 	return pool_run(pool, error, record_row, &walk,
-			"SELECT machine, insertion, job, number, copy, standing FROM dealbox.record "
-			"ORDER BY machine COLLATE \"C\", insertion",
+			"SELECT machine, insertion, job, number, copy, standing FROM "
+			"dealbox.record ORDER BY machine COLLATE \"C\", insertion",
 			0, NULL);
 }
 

@@ -67,8 +67,8 @@ int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void 
 	/* an error of row(), which has no words of its own */
 	if (err < 0 && error && !*error->what)
 		error_fill(error, 0,
-			   "install the same dealbox on all PCs of the event; if that is so, somebody "
-			   "has changed the database",
+			   "install the same dealbox on all PCs of the event; if that is so, "
+			   "somebody has changed the database",
 			   "the event's database gives an answer that dealbox does not understand: "
 			   "%s", strerror(-err));
 	return err;

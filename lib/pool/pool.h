@@ -61,7 +61,7 @@ int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_e
 
 struct pool_pc {
 	const char *name, *state;	/* here, lost or left */
-	const char *lost_by;		/* the user who declared it lost or removed it, NULL = nobody */
+	const char *lost_by; /* the user who declared it lost or removed it, NULL = nobody */
 	uint64_t silent_s;		/* since it last asked */
 	uint64_t lease_s;		/* that its lease still lasts, 0 = it has ended */
 	uint64_t held, recorded, surplus;	/* copies */
@@ -85,7 +85,7 @@ struct pool_surplus {
 	uint32_t board, copy;
 	const char *pc, *machine;
 	uint64_t insertion;
-	const char *by, *at;	/* the director who says that it is out of play; NULL = nobody does */
+	const char *by, *at; /* the director who says that it is out of play; NULL = nobody does */
 };
 
 /* A machine of a PC, as that PC has told. */
@@ -166,8 +166,8 @@ int pool_open_job(struct pool *pool, uint32_t job, bool open, struct dealbox_err
 int pool_dismiss(struct pool *pool, uint64_t surplus, struct dealbox_error *error);
 
 /*
- * Takes back the record of the board that counts for a copy, which is then open again; pc is who had
- * reported it. -ENOENT: none counts.
+ * Takes back the record of the board that counts for a copy, which is then open again; pc is who
+ * had reported it. -ENOENT: none counts.
  */
 int pool_void(struct pool *pool, const struct lease_copy *copy, char pc[POOL_NAME],
 	      struct dealbox_error *error);
@@ -187,9 +187,9 @@ int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL
 	      const char *token, struct dealbox_error *error);
 
 /*
- * Gets the key of the event, also for a PC that has left. print is the fingerprint of the event that
- * a person has given to this PC. -ENOKEY: the director has not admitted it yet; -EBADMSG: the key is
- * of another event, or for another PC; -EPERM: no PC of this key has joined as this user.
+ * Gets the key of the event, also for a PC that has left. print is the fingerprint of the event
+ * that a person has given to this PC. -ENOKEY: the director has not admitted it yet; -EBADMSG: the
+ * key is of another event, or for another PC; -EPERM: no PC of this key has joined as this user.
  */
 int pool_get_key(struct pool *pool, const uint8_t public_key[POOL_KEY],
 		 const uint8_t secret_key[POOL_KEY], const char *print, uint8_t key[POOL_KEY],
@@ -247,7 +247,9 @@ int pool_report(struct pool *pool, const char *token, const struct pool_report *
 int pool_withdraw(struct pool *pool, const char *token, const char *machine, uint32_t insertion,
 		  bool *holds, struct dealbox_error *error);
 
-/* Tells what all machines of this PC do: state and pace of each; pc and silent_s are the server's. */
+/*
+ * Tells what all machines of this PC do: state and pace of each; pc and silent_s are the server's.
+ */
 int pool_tell_machines(struct pool *pool, const char *token, const struct pool_machine *machines,
 		       size_t count, struct dealbox_error *error);
 
@@ -278,7 +280,8 @@ struct pool_record {
 /* Call each() for every one; it stops if that returns non-zero, and returns it. */
 int pool_get_offers(struct pool *pool, int (*each)(const struct pool_offer *offer, void *context),
 		    void *context, struct dealbox_error *error);
-int pool_get_records(struct pool *pool, int (*each)(const struct pool_record *record, void *context),
-		     void *context, struct dealbox_error *error);
+int pool_get_records(struct pool *pool,
+		     int (*each)(const struct pool_record *record, void *context), void *context,
+		     struct dealbox_error *error);
 
 #endif

@@ -186,7 +186,8 @@ static bool is_old(void *context, const struct dealbox_board *board)
 	return true;
 }
 
-int bulk_add(struct dealbox_set *set, const struct dealbox_deal *deals, size_t count, uint32_t first)
+int bulk_add(struct dealbox_set *set, const struct dealbox_deal *deals, size_t count,
+	     uint32_t first)
 {
 	struct dealbox_board board = DEALBOX_BOARD_INIT;
 	size_t old = dealbox_set_count(set);

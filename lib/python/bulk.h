@@ -37,7 +37,8 @@ size_t bulk_get(const struct dealbox_set *set, struct dealbox_deal *deals, size_
  * Adds deals as boards first, first + 1 ..; all, or none. Returns 0, or the error of
  * dealbox_set_add().
  */
-int bulk_add(struct dealbox_set *set, const struct dealbox_deal *deals, size_t count, uint32_t first);
+int bulk_add(struct dealbox_set *set, const struct dealbox_deal *deals, size_t count,
+	     uint32_t first);
 
 /* Memory that is wiped when it is freed. NULL: out of memory. */
 void *bulk_alloc(size_t size);

@@ -251,7 +251,8 @@ dealbox_attestation_verify(const struct dealbox_attestation *attestation,
 	if (sodium_init() < 0)
 		return incomparable(reason, "libsodium cannot be used");
 	if (!signed_by(attestation, public_key))
-		return differs(reason, "the attestation is not signed with the key of this machine");
+		return differs(reason,
+			       "the attestation is not signed with the key of this machine");
 	if (!version_ok(statement))
 		return incomparable(reason, "the attestation is of a later version");
 	if (get_unaligned_le32(statement + 20) != dealbox_trace_insertion(trace))
@@ -284,7 +285,8 @@ dealbox_attestation_verify_plan(const struct dealbox_attestation *attestation,
 	if (sodium_init() < 0)
 		return incomparable(reason, "libsodium cannot be used");
 	if (!signed_by(attestation, public_key))
-		return differs(reason, "the attestation is not signed with the key of this machine");
+		return differs(reason,
+			       "the attestation is not signed with the key of this machine");
 	if (!version_ok(statement))
 		return incomparable(reason, "the attestation is of a later version");
 	if (get_unaligned_le32(statement + 20) != insertion)
@@ -294,7 +296,8 @@ dealbox_attestation_verify_plan(const struct dealbox_attestation *attestation,
 	if (!plan_matches(plan, statement, nonce))
 		return differs(reason, "the machine had another plan, or another nonce");
 	if (!(statement[6] & FLAG_PLAN))
-		return incomparable(reason, "the machine held no plan, so its events are needed: give the traces");
+		return incomparable(reason, "the machine held no plan, so its events are needed: "
+					    "give the traces");
 	return DEALBOX_ATTESTED_PROVEN;
 }
 

@@ -55,7 +55,8 @@ dealbox_cards dealbox_card_confusable(unsigned int card)
 
 /* Ranks that look alike in the corner of a card, one of them misread as the other. */
 static const char shapes[][2] = {
-	{ '3', '8' }, { '6', '8' }, { '8', '9' }, { '5', '6' }, { 'J', 'T' }, { 'A', '4' }, { '2', '7' },
+	{ '3', '8' }, { '6', '8' }, { '8', '9' }, { '5', '6' }, { 'J', 'T' }, { 'A', '4' },
+	{ '2', '7' },
 	{ '9', 'Q' },
 };
 
@@ -65,7 +66,8 @@ static bool similar(unsigned int a, unsigned int b)
 	char x = ranks[a % 13], y = ranks[b % 13];
 
 	for (size_t n = 0; n < sizeof(shapes) / sizeof(shapes[0]); n++)
-		if ((shapes[n][0] == x && shapes[n][1] == y) || (shapes[n][0] == y && shapes[n][1] == x))
+		if ((shapes[n][0] == x && shapes[n][1] == y) ||
+		    (shapes[n][0] == y && shapes[n][1] == x))
 			return true;
 	return false;
 }
@@ -91,7 +93,8 @@ void dealbox_confusion_reader(struct dealbox_confusion *confusion, unsigned int 
 			confusion->weight[card][read] = confusion_weight(reader, card, read);
 }
 
-size_t dealbox_confusion_learn(struct dealbox_confusion *confusion, const struct dealbox_trace *trace)
+size_t dealbox_confusion_learn(struct dealbox_confusion *confusion,
+			       const struct dealbox_trace *trace)
 {
 	const struct dealbox_event *e, *last = NULL;
 	uint16_t *weight;
@@ -114,7 +117,8 @@ size_t dealbox_confusion_learn(struct dealbox_confusion *confusion, const struct
 }
 
 /* Returns how many of a million wrong readings of card read it so. */
-static uint32_t chance_of(const struct dealbox_confusion *confusion, unsigned int card, unsigned int read)
+static uint32_t chance_of(const struct dealbox_confusion *confusion, unsigned int card,
+			  unsigned int read)
 {
 	uint32_t all = 0;
 
@@ -164,7 +168,8 @@ static void look(const struct dealbox_trace *trace, const uint8_t *pockets,
  * Returns how strongly a quality indicates a misread card, 10 = not at all, by how many of the
  * other readings of this deal were as bad. Each machine has its own scale.
  */
-static unsigned int suspicion(const struct dealbox_trace *trace, const struct dealbox_reading *reading)
+static unsigned int suspicion(const struct dealbox_trace *trace,
+			      const struct dealbox_reading *reading)
 {
 	/* of 64 readings that are right, how many are at most as good */
 	static const struct { unsigned int of_64, weight; } rows[] = {
@@ -176,7 +181,8 @@ static unsigned int suspicion(const struct dealbox_trace *trace, const struct de
 	if (reading->quality > 100)
 		return 10;
 	for (n = 0; (e = dealbox_trace_get(trace, n)); n++) {
-		if (e->type != DEALBOX_EV_CARD_READ || e->quality > 100 || e->position == reading->position)
+		if (e->type != DEALBOX_EV_CARD_READ || e->quality > 100 ||
+		    e->position == reading->position)
 			continue;
 		/* one that is as good counts half */
 		all += 2;
@@ -196,7 +202,8 @@ static unsigned int find_candidates(const struct dealbox_confusion *confusion,
 	unsigned int card;
 
 	for (card = 0; card < DEALBOX_CARDS; card++) {
-		chance[card] = out->card < DEALBOX_CARDS ? chance_of(confusion, card, out->card) : 1;
+		chance[card] = out->card < DEALBOX_CARDS ? chance_of(confusion, card, out->card) :
+							   1;
 		all += chance[card];
 		if (!(out->candidates >> card & 1))
 			continue;
@@ -238,7 +245,8 @@ int dealbox_diagnose_repeat(const struct dealbox_trace *trace, const struct deal
 	out->candidates = pack_or_bridge(pack)->cards & ~seen & ((1ULL << DEALBOX_CARDS) - 1);
 	possible = find_candidates(confusion, out);
 
-	weight[DEALBOX_CULPRIT_EARLIER] = possible * EARLIER_WEIGHT * suspicion(trace, &out->earlier);
+	weight[DEALBOX_CULPRIT_EARLIER] =
+		possible * EARLIER_WEIGHT * suspicion(trace, &out->earlier);
 	weight[DEALBOX_CULPRIT_LATER] = possible * suspicion(trace, &out->later);
 	/* by an uninformative quality */
 	weight[DEALBOX_CULPRIT_DECK] = DECK_WEIGHT * 10;
@@ -283,14 +291,17 @@ static void put_earlier(struct writer *w, const struct dealbox_reading *r)
 		snprintf(where, sizeof(where), "the card in %s's hand that was dealt as card %u",
 			 seats[r->hand], r->position + 1u);
 	else
-		snprintf(where, sizeof(where), "the card that was dealt as card %u", r->position + 1u);
+		snprintf(where, sizeof(where), "the card that was dealt as card %u",
+			 r->position + 1u);
 	put(w, where);
 }
 
 static void put_likely(struct writer *w, const struct dealbox_diagnosis *d)
 {
 	if (d->likely == DEALBOX_CULPRIT_DECK) {
-		put(w, "Most likely both are right, and a card of another deck got in: they are the same.");
+		put(w,
+		    "Most likely both are right, and a card of another deck got in: they are the "
+		    "same.");
 		return;
 	}
 	put(w, "Most likely the one ");
@@ -303,7 +314,9 @@ static void put_likely(struct writer *w, const struct dealbox_diagnosis *d)
 	} else {
 		put(w, "dealt earlier");
 	}
-	put(w, " was misread: replace that card. If both are the same, a card of another deck got in.");
+	put(w,
+	    " was misread: replace that card. If both are the same, a card of another deck got "
+	    "in.");
 }
 
 static void put_cards(struct writer *w, const struct dealbox_diagnosis *d)

@@ -6,7 +6,8 @@
 #include "event-internal.h"
 #include "wire.h"
 
-_Static_assert(DEALBOX_QUALITY_MIN == WIRE_QUALITY_MIN, "what the driver holds is what the verdict lacks");
+_Static_assert(DEALBOX_QUALITY_MIN == WIRE_QUALITY_MIN,
+	       "what the driver holds is what the verdict lacks");
 
 /* Every type that is known: its name, whether its code may be shown, and how a stop is told. */
 static const struct {
@@ -38,7 +39,8 @@ static const struct {
 	[DEALBOX_EV_GATE_LATE] = { "gate command late", false },
 	[DEALBOX_EV_FEED_TIMEOUT] = { "feed timeout", false },
 	[DEALBOX_EV_DECK_SHORT] = { "deck short", false,
-		"the hopper was empty and cards were missing; one may have come unseen with another" },
+		"the hopper was empty and cards were missing; one may have come unseen with "
+		"another" },
 	[DEALBOX_EV_REPEATED_CARD] = { "repeated card", false, "the same card came twice" },
 	[DEALBOX_EV_DOUBLE_FEED] = { "double feed", false, "two cards at once" },
 	[DEALBOX_EV_JAM] = { "jam", true, "a card is stuck" },
@@ -89,7 +91,8 @@ size_t dealbox_event_detail(const struct dealbox_event *event, char *text, size_
 	};
 	int length;
 
-	if (event->type == DEALBOX_EV_JAM && event->code && event->code < sizeof(places) / sizeof(*places))
+	if (event->type == DEALBOX_EV_JAM && event->code &&
+	    event->code < sizeof(places) / sizeof(*places))
 		length = snprintf(text, size, "%s", places[event->code]);
 	else if (event->type == DEALBOX_EV_JAM || event->type == DEALBOX_EV_HARDWARE)
 		length = snprintf(text, size, "code %u", event->code);

@@ -54,14 +54,17 @@ const struct dealbox_event *dealbox_trace_get(const struct dealbox_trace *trace,
 
 bool dealbox_trace_gap(const struct dealbox_trace *trace)
 {
-	/* what is lost while the board is in may have been a stop, or that the board was taken out */
+	/*
+	 * what is lost while the board is in may have been a stop, or that the board was taken out
+	 */
 	return trace->gap || (trace->lost && trace->count &&
 			      trace->events[trace->count - 1].type != DEALBOX_EV_BOARD_REMOVED);
 }
 
 static bool of_a_deal(const struct dealbox_event *event)
 {
-	return dealbox_event_class(event->type) == DEALBOX_EVENT_DEAL || dealbox_event_stops(event->type);
+	return dealbox_event_class(event->type) == DEALBOX_EVENT_DEAL ||
+	       dealbox_event_stops(event->type);
 }
 
 static bool concerns(const struct dealbox_trace *trace, const struct dealbox_event *event)

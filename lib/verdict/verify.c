@@ -721,7 +721,8 @@ size_t dealbox_difference_message(const struct dealbox_difference *difference,
 	sentence_begin(&sentence, text, size);
 	if (difference->kind < DEALBOX_DIFFERENCES) {
 		hidden = reveal ? NULL : kinds[difference->kind].hidden;
-		sentence_fill(&sentence, hidden ? hidden : kinds[difference->kind].pattern, put, &facts);
+		sentence_fill(&sentence, hidden ? hidden : kinds[difference->kind].pattern, put,
+			      &facts);
 	}
 	return sentence.length;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * bench_reader [CARDS]: what the reader of tools/machine makes of CARDS (1,000,000) synthetic cards.
+ * bench_reader [CARDS]: what the reader of tools/machine makes of CARDS (1,000,000) synthetic
+ * cards.
  *
- * Each card is drawn at random: speed 100 to 10,000 ticks a module, which changes by up to 40 % over
- * the code, and waves by up to 0.05 modules, as a roller does that is not round; bars up to 0.2 modules
- * too wide or narrow; up to 5 degrees askew; jitter of each edge, normal, with a standard deviation of
- * up to 0.08 modules; either direction. A tenth has one of the defects below. Then the same with a
- * jitter that is given. The seed is fixed: two runs give the same counts.
+ * Each card is drawn at random: speed 100 to 10,000 ticks a module, which changes by up to 40 %
+ * over the code, and waves by up to 0.05 modules, as a roller does that is not round; bars up to
+ * 0.2 modules too wide or narrow; up to 5 degrees askew; jitter of each edge, normal, with a
+ * standard deviation of up to 0.08 modules; either direction. A tenth has one of the defects below.
+ * Then the same with a jitter that is given. The seed is fixed: two runs give the same counts.
  */
 #include <math.h>
 #include <stdint.h>
@@ -79,7 +80,8 @@ static void edges_lose(struct strip *strip)
 {
 	const unsigned int first = (unsigned int)uniform(0, strip->count - 1);
 
-	memmove(&strip->edges[first], &strip->edges[first + 2], (strip->count - first - 2) * sizeof(double));
+	memmove(&strip->edges[first], &strip->edges[first + 2],
+		(strip->count - first - 2) * sizeof(double));
 	strip->count -= 2;
 }
 
@@ -120,7 +122,8 @@ static void disturb(struct strip *strip, double jitter)
 	const double askew = 1 / cos(uniform(-5, 5) * PI / 180), dark = uniform(-0.2, 0.2);
 
 	for (unsigned int i = 0; i < strip->count; i++) {
-		strip->edges[i] = strip->edges[i] * askew + wave * sin(strip->edges[i] / length * 2 * PI + phase) +
+		strip->edges[i] = strip->edges[i] * askew +
+				  wave * sin(strip->edges[i] / length * 2 * PI + phase) +
 				  jitter * normal() + (i % 2 ? 0.5 : -0.5) * dark;
 		if (i && strip->edges[i] < strip->edges[i - 1] + 0.01)
 			strip->edges[i] = strip->edges[i - 1] + 0.01;
@@ -146,13 +149,15 @@ static void count_add(struct counts *counts, uint8_t card, const struct reading 
 
 static double seconds;	/* in the reader */
 
-static void cards_read(struct counts counts[DEFECTS], unsigned long cards, double jitter, bool defects)
+static void cards_read(struct counts counts[DEFECTS], unsigned long cards, double jitter,
+		       bool defects)
 {
 	for (unsigned long n = 0; n < cards; n++) {
 		const uint8_t card = (uint8_t)uniform(0, CODES);
 		const enum defect defect = defects && uniform(0, 1) < 0.1 ?
 			(enum defect)uniform(SOUND + 1, DEFECTS) : SOUND;
-		const struct pass pass = { pow(10, uniform(2, 4)), uniform(-0.4, 0.4), 0, (uint32_t)state };
+		const struct pass pass = { pow(10, uniform(2, 4)), uniform(-0.4, 0.4), 0,
+					   (uint32_t)state };
 		const bool reversed = uniform(0, 1) < 0.5;
 		struct strip strip = card_make(card, defect);
 		struct timespec begun, ended;
@@ -164,15 +169,16 @@ static void cards_read(struct counts counts[DEFECTS], unsigned long cards, doubl
 		clock_gettime(CLOCK_MONOTONIC, &begun);
 		reading = strip_read(&strip, &pass, reversed);
 		clock_gettime(CLOCK_MONOTONIC, &ended);
-		seconds += (double)(ended.tv_sec - begun.tv_sec) + 1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
+		seconds += (double)(ended.tv_sec - begun.tv_sec) +
+			   1e-9 * (double)(ended.tv_nsec - begun.tv_nsec);
 		count_add(&counts[defect], card, &reading);
 	}
 }
 
 static void print_counts(const char *name, const struct counts *c)
 {
-	printf("%-24s %8lu %8lu %8lu %8lu %8lu %8lu %8lu\n", name, c->cards, c->right, c->doubt, c->named,
-	       c->nothing, c->wrong, c->far);
+	printf("%-24s %8lu %8lu %8lu %8lu %8lu %8lu %8lu\n", name, c->cards, c->right, c->doubt,
+	       c->named, c->nothing, c->wrong, c->far);
 }
 
 int main(int argc, char **argv)
@@ -187,7 +193,8 @@ int main(int argc, char **argv)
 	for (int defect = 0; defect < DEFECTS; defect++)
 		print_counts(defect_names[defect], &counts[defect]);
 	printf("%.0f ns for a card\n\n", 1e9 * seconds / (double)cards);
-	printf(heading, "jitter (modules)", "cards", "right", "doubt", "named", "nothing", "wrong", "far");
+	printf(heading, "jitter (modules)", "cards", "right", "doubt", "named", "nothing", "wrong",
+	       "far");
 	for (int percent = 0; percent <= 20; percent += 4) {
 		struct counts sound[DEFECTS] = { 0 };
 

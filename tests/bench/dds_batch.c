@@ -17,7 +17,8 @@ int main(void)
 	char line[64];
 
 	SetResources(60, 2);
-	for (; deals.noOfTables < MAXNOOFTABLES && fgets(line, sizeof(line), stdin); deals.noOfTables++)
+	for (; deals.noOfTables < MAXNOOFTABLES && fgets(line, sizeof(line), stdin);
+	     deals.noOfTables++)
 		for (int card = 0; card < 52; card++)
 			deals.deals[deals.noOfTables].cards[line[card] - '0'][card / 13] |=
 				1u << (14 - card % 13);
@@ -26,7 +27,8 @@ int main(void)
 	for (int i = 0; i < deals.noOfTables; i++) {
 		for (int strain = 0; strain < DDS_STRAINS; strain++)
 			for (int seat = 0; seat < DDS_HANDS; seat++)
-				printf("%x", (unsigned int)tables.results[i].resTable[strain][seat]);
+				printf("%x",
+				       (unsigned int)tables.results[i].resTable[strain][seat]);
 		putchar('\n');
 	}
 	return 0;

@@ -28,7 +28,8 @@ static void emit(struct deal *deal, size_t at, uint32_t type, uint8_t position, 
 		 uint8_t pocket, uint32_t code)
 {
 	deal->event[at] = (struct dealbox_event) {
-		.seqno = at, .machine_seq = (uint32_t)at + 1, .machine_time_us = (uint32_t)at * 1000,
+		.seqno = at, .machine_seq = (uint32_t)at + 1,
+		.machine_time_us = (uint32_t)at * 1000,
 		.type = type, .insertion = INSERTION, .position = position, .card = card,
 		.pocket = pocket, .quality = 90, .code = code,
 	};
@@ -61,7 +62,8 @@ static void deal_make(struct deal *deal, const struct attest_key *key)
 	deal->plan = (struct dealbox_plan){ .plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_CARD,
 					    .entries = CARDS };
 	emit(deal, at++, DEALBOX_EV_BOARD_INSERTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE, 0);
-	emit(deal, at++, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE, PLAN_ID);
+	emit(deal, at++, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE,
+	     PLAN_ID);
 	for (uint8_t card = 0; card < CARDS; card++) {
 		deal->plan.pocket[card] = card;
 		wire.pocket[card] = card;
@@ -119,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	changed = deal;
 	/* two bytes of a place, and what is changed there */
 	for (size_t i = 0; i + 3 <= size && i < 30; i += 3)
-		((uint8_t *)&changed)[(data[i] | data[i + 1] << 8) % sizeof(changed)] ^= data[i + 2];
+		((uint8_t *)&changed)[(data[i] | data[i + 1] << 8) % sizeof(changed)] ^=
+			data[i + 2];
 	for (size_t i = 0; i < EVENTS; i++)
 		dealbox_trace_add(trace, &changed.event[i]);
 	if (!dealbox_attestation_read(&changed.attestation, &statement))

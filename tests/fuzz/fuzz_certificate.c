@@ -9,7 +9,8 @@
 #include "fairness/signed-text.h"
 
 static const char promise[] =
-	"TN x\nDI y\nSN 1:1-8:a:b\nKH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
+	"TN x\nDI y\nSN 1:1-8:a:b\nKH "
+	"180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
 
 static struct dealbox_signer *signer;
 static struct dealbox_manifest *manifests[2];	/* of version 1, and of 2 */
@@ -25,11 +26,13 @@ static void begin(void)
 	CHECK(!dealbox_square_parse(promise, strlen(promise), &square, NULL));
 	for (size_t i = 0; i < 2; i++) {
 		const struct dealbox_promise promise2 = {
-			.copies = 1, .pcs = (const uint8_t (*)[DEALBOX_SIGNER_KEY])dealbox_signer_public(signer),
+			.copies = 1,
+			.pcs = (const uint8_t(*)[DEALBOX_SIGNER_KEY])dealbox_signer_public(signer),
 			.pc_count = 1,
 		};
 
-		text = dealbox_manifest_make(square, i ? &promise2 : NULL, signer, 1763640000, NULL);
+		text = dealbox_manifest_make(square, i ? &promise2 : NULL, signer, 1763640000,
+					     NULL);
 		CHECK(text && !dealbox_manifest_parse(text, strlen(text), &manifests[i], NULL));
 		free(text);
 	}
@@ -62,7 +65,8 @@ static void compare(const struct dealbox_certificate *c)
 {
 	static const uint8_t opening[DEALBOX_OPENING];
 	struct dealbox_trace *trace = dealbox_trace_new(c->insertion);
-	struct dealbox_deal deal = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 } };
+	struct dealbox_deal deal = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26,
+				       0x1fffULL << 39 } };
 	struct dealbox_error reason = { 0 };
 
 	CHECK(trace);
@@ -76,7 +80,8 @@ static void compare(const struct dealbox_certificate *c)
 	dealbox_trace_free(trace);
 }
 
-static void read_certificates(const char *text, size_t size, const struct dealbox_manifest *manifest)
+static void read_certificates(const char *text, size_t size,
+			      const struct dealbox_manifest *manifest)
 {
 	struct dealbox_certificates *certificates;
 	const struct dealbox_certificate *c;

@@ -74,7 +74,9 @@ static void print_pages(struct json_object *report)
 {
 	const struct ruler ruler = { .width = width_of, .ascent = 0.93, .descent = 0.24 };
 	const struct paper *paper = paper_find("a4");
-	struct sheet sheet = { .words = words_find("en"), .title = "", .session = "", .set = "", .footer = "" };
+	struct sheet sheet = {
+		.words = words_find("en"), .title = "", .session = "", .set = "", .footer = ""
+	};
 	struct boxes page = { .ruler = &ruler };
 	struct rows rows = { 0 };
 	size_t pages;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Arbitrary files of bar codes for dealing by hand: refused with the reason and its line, or each code
- * is found, and is one card.
+ * Arbitrary files of bar codes for dealing by hand: refused with the reason and its line, or each
+ * code is found, and is one card.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -37,7 +37,8 @@ static void read_head(const void *data, size_t size)
 	CHECK(note);
 	if (strlen(note) <= DEALBOX_NOTE_MAX) {
 		CHECK(!dealbox_log_key_witness("witness", dealbox_signer_public(signer), &key));
-		CHECK(!dealbox_checkpoint_verify(note, strlen(note), &key, &at) && at == 1763640000);
+		CHECK(!dealbox_checkpoint_verify(note, strlen(note), &key, &at) &&
+		      at == 1763640000);
 		CHECK(!dealbox_checkpoint_parse(note, strlen(note), &again, NULL) &&
 		      !memcmp(&head, &again, sizeof(head)));
 	}
@@ -54,7 +55,8 @@ static void read_proofs(const void *data, size_t size)
 	const char *note;
 	char *leaf, *text, *end;
 
-	if (!dealbox_inclusion_parse(data, size, &proof, &leaf, &leaf_size, &note, &note_size, NULL)) {
+	if (!dealbox_inclusion_parse(data, size, &proof, &leaf, &leaf_size, &note, &note_size,
+				     NULL)) {
 		CHECK(!dealbox_checkpoint_parse(note, note_size, &head, NULL));
 		dealbox_inclusion_check(&proof, leaf ? leaf : "", leaf_size, &head);
 		free(leaf);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Arbitrary hosts, mechanics and people on the core of a machine, in both dialects. Whatever they do, no
- * card passes the gate where none may, no insertion is dealt into twice, and events are numbered.
- * Bytes: what the machine is, then a happening and its argument each; some take more bytes.
+ * Arbitrary hosts, mechanics and people on the core of a machine, in both dialects. Whatever they
+ * do, no card passes the gate where none may, no insertion is dealt into twice, and events are
+ * numbered. Bytes: what the machine is, then a happening and its argument each; some take more
+ * bytes.
  */
 #include <string.h>
 
@@ -81,7 +82,8 @@ static const struct core_orders orders = {
 static const struct core_config configs[] = {
 	{ .reader = 1, .pockets = 4, .capacity = 3, .hopper = 60, .plan_cards = 64,
 	  .capabilities = 0xfff & ~CORE_HOST_ROUTED },
-	{ .reader = 1, .pockets = 8, .capacity = 20, .hopper = 60, .plan_cards = 64, .gate_deadline = 20000,
+	{ .reader = 1, .pockets = 8, .capacity = 20, .hopper = 60, .plan_cards = 64,
+	  .gate_deadline = 20000,
 	  .capabilities = 0xfff & ~CORE_STORED_PLAN },
 	{ .reader = 0, .pockets = 1, .capacity = 64, .hopper = 1, .plan_cards = 1,
 	  .capabilities = CORE_STORED_PLAN | CORE_BY_POSITION | CORE_REFUSES_BY_RESULT },
@@ -89,7 +91,8 @@ static const struct core_config configs[] = {
 
 static void power_on(const struct core_config *config, uint8_t sensors)
 {
-	const struct core_sensors seen = { sensors & 1, sensors & 2, sensors & 4, sensors & 8, sensors };
+	const struct core_sensors seen = { sensors & 1, sensors & 2, sensors & 4, sensors & 8,
+					   sensors };
 
 	core_start(&m.core, config, &orders, NULL, m.now, &seen, m.slots);
 	m.wants_gate = m.gate_was_set = false;
@@ -128,7 +131,10 @@ static void take_events(void)
 	}
 }
 
-/* A command with a sequence number that is new, and the plan that it announces; small fields are likely. */
+/*
+ * A command with a sequence number that is new, and the plan that it announces; small fields are
+ * likely.
+ */
 static void command(const uint8_t *data)
 {
 	uint8_t setup[8] = { 0x41, data[0], 0, 0, 0, 0, 16 }, fields[16], answer[CORE_ANSWER_BYTES];
@@ -243,15 +249,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			at += 1u + length;
 			serial_give(&m.serial, &m.core, out, what % sizeof(out));
 		} else if (at + 8 + 16 <= size && what < 224) {
-			CHECK(core_control(&m.core, data + at, data + at + 8, length & 15, answer) <=
-			      CORE_ANSWER_BYTES);
+			CHECK(core_control(&m.core, data + at, data + at + 8, length & 15,
+					   answer) <= CORE_ANSWER_BYTES);
 			at += 8;
 		} else {
 			core_gate(&m.core, data + at, size - at < 16 ? (uint16_t)(size - at) : 16);
 			at++;
 		}
 		CHECK(m.core.state < CORE_STATES && m.core.event_count <= CORE_EVENTS);
-		CHECK(m.core.position <= CORE_PLAN_CARDS && m.core.received <= sizeof(m.core.block));
+		CHECK(m.core.position <= CORE_PLAN_CARDS &&
+		      m.core.received <= sizeof(m.core.block));
 		look_at_board();
 		take_events();
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What certificates prove, whatever they say: bodies that somebody with the key of the PC has signed,
- * one behind the other, in one file or two. A body is separated by an empty line; "=" begins the
- * second file. Nothing is proven that does not count, and nobody is proven twice.
+ * What certificates prove, whatever they say: bodies that somebody with the key of the PC has
+ * signed, one behind the other, in one file or two. A body is separated by an empty line; "="
+ * begins the second file. Nothing is proven that does not count, and nobody is proven twice.
  */
 #include <dealbox/certificate.h>
 #include <dealbox/pack.h>
@@ -56,20 +56,22 @@ static void begin(void)
 	dealbox_square_free(square);
 }
 
-static const struct dealbox_deal deal = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 } };
+static const struct dealbox_deal deal = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26,
+					    0x1fffULL << 39 } };
 
 /* Parse what is chained so far. NULL: it is not in its form. */
 static struct dealbox_certificates *parse(const char *file)
 {
 	struct dealbox_certificates *certificates;
 
-	return dealbox_certificates_parse(file, strlen(file), manifest, &certificates, NULL) ? NULL :
-	       certificates;
+	return dealbox_certificates_parse(file, strlen(file), manifest, &certificates, NULL) ?
+		       NULL :
+		       certificates;
 }
 
 /*
- * Sign a body with the manifest, the certificate before it, and a commitment to the deal, whatever it
- * had.
+ * Sign a body with the manifest, the certificate before it, and a commitment to the deal, whatever
+ * it had.
  */
 static void chain(char *file, const char *body)
 {
@@ -80,7 +82,8 @@ static void chain(char *file, const char *body)
 	struct dealbox_certificate c;
 
 	CHECK(before);
-	if (rest && strlen(body) < 3000 && length < TEXT_MAX - 8192 && strstr(rest, "\nprevious ")) {
+	if (rest && strlen(body) < 3000 && length < TEXT_MAX - 8192 &&
+	    strstr(rest, "\nprevious ")) {
 		hex_put(dealbox_manifest_hash(manifest), DEALBOX_HASH, hex);
 		snprintf(made, sizeof(made), "dealbox certificate 2\nmanifest %s%s", hex, rest);
 		hex_put(dealbox_certificates_head(before), DEALBOX_HASH, hex);
@@ -147,12 +150,13 @@ static void check(const struct proof *proof)
 		const struct proof_certificate *p = &proof->certificates[i];
 
 		proven += p->proven;
-		CHECK(!p->proven || (p->counts && p->c->exact && p->c->copy <= 2 && p->c->by == DEALBOX_BY_MACHINE));
+		CHECK(!p->proven || (p->counts && p->c->exact && p->c->copy <= 2 &&
+				     p->c->by == DEALBOX_BY_MACHINE));
 		for (size_t k = 0; p->proven && k < i; k++) {
 			const struct proof_certificate *q = &proof->certificates[k];
 
-			CHECK(!q->proven || q->session != p->session || q->c->board != p->c->board ||
-			      q->c->copy != p->c->copy);
+			CHECK(!q->proven || q->session != p->session ||
+			      q->c->board != p->c->board || q->c->copy != p->c->copy);
 		}
 	}
 	CHECK(proven == proof->proven && proof->proven <= proof->promised);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Arbitrary edges of a photo sensor: the parts of a reading agree, and it does not depend on when the
- * card came. Bytes: direction and time of the first edge, then a byte and a step of time for each edge.
+ * Arbitrary edges of a photo sensor: the parts of a reading agree, and it does not depend on when
+ * the card came. Bytes: direction and time of the first edge, then a byte and a step of time for
+ * each edge.
  */
 #include <string.h>
 
@@ -52,7 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(!(differ & (differ - 1)));
 		near |= reading.near[i] == code_card(reading.code);
 	}
-	/* a code that a card has is in doubt for its edges only, and names the card as one that may be */
+	/*
+	 * a code that a card has is in doubt for its edges only, and names the card as one that may
+	 * be
+	 */
 	CHECK(reading.result != READER_DOUBT || near == (code_card(reading.code) != CODE_NO_CARD));
 	return 0;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Arbitrary wiring of a machine: refused with a line and a reason, or a machine that is possible. */
+/*
+ * Arbitrary wiring of a machine: refused with a line and a reason, or a machine that is possible.
+ */
 #include "fuzz.h"
 #include "wiring.h"
 

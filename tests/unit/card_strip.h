@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Synthetic cards for the reader of tools/machine: where the edges of a code are, and when they come. */
+/*
+ * Synthetic cards for the reader of tools/machine: where the edges of a code are, and when they
+ * come.
+ */
 #ifndef CARD_STRIP_H
 #define CARD_STRIP_H
 
@@ -68,14 +71,16 @@ static inline uint32_t pass_time(const struct pass *pass, double at)
 	return pass->start + (uint32_t)(int64_t)llround(time + 4 * pass->ticks);
 }
 
-static inline struct reading strip_read(const struct strip *strip, const struct pass *pass, bool reversed)
+static inline struct reading strip_read(const struct strip *strip, const struct pass *pass,
+					bool reversed)
 {
 	struct reader reader;
 	struct reading reading;
 
 	reader_start(&reader, reversed);
 	for (unsigned int i = 0; i < strip->count; i++)
-		reader_edge(&reader, pass_time(pass, strip->edges[i] + (i % 2 ? 0.5 : -0.5) * pass->dark),
+		reader_edge(&reader,
+			    pass_time(pass, strip->edges[i] + (i % 2 ? 0.5 : -0.5) * pass->dark),
 			    !(i % 2));
 	reader_read(&reader, &reading);
 	return reading;

@@ -49,11 +49,13 @@ enum model_answer model_take(struct model *m, unsigned int pc, unsigned int ask,
 			     unsigned int want, unsigned int *got);
 enum model_answer model_give_back(struct model *m, unsigned int pc, unsigned int ask,
 				  unsigned int nonce, unsigned int copies);
-enum model_answer model_back(struct model *m, unsigned int pc, unsigned int ask, unsigned int nonce);
+enum model_answer model_back(struct model *m, unsigned int pc, unsigned int ask,
+			     unsigned int nonce);
 /* Each PC has one machine. */
 enum model_answer model_report(struct model *m, unsigned int pc, unsigned int insertion,
 			       unsigned int copy, bool exact, enum model_standing *standing);
-enum model_answer model_withdraw(struct model *m, unsigned int pc, unsigned int insertion, bool *holds);
+enum model_answer model_withdraw(struct model *m, unsigned int pc, unsigned int insertion,
+				 bool *holds);
 enum model_answer model_lose(struct model *m, unsigned int pc, unsigned int *opened);
 enum model_answer model_void(struct model *m, unsigned int copy);
 enum model_answer model_dismiss(struct model *m, unsigned int record);

@@ -123,7 +123,9 @@ static struct dealbox_attestation attested(struct fixture *fixture, uint32_t ins
 static struct dealbox_plan plan_of(uint8_t mode)
 {
 	struct wire_plan wire = fixture_plan(mode, mode == CAPTURE ? 1 : 52);
-	struct dealbox_plan plan = { .plan_id = wire.plan_id, .mode = mode, .entries = wire.entries };
+	struct dealbox_plan plan = { .plan_id = wire.plan_id,
+				     .mode = mode,
+				     .entries = wire.entries };
 
 	memcpy(plan.pocket, wire.pocket, sizeof(plan.pocket));
 	return plan;
@@ -196,7 +198,8 @@ static enum dealbox_attested verify_with(struct fixture *fixture,
 
 	litter_stack();
 	verifying = true;
-	result = dealbox_attestation_verify(attestation, key.public_key, secret, plan, trace, &reason);
+	result = dealbox_attestation_verify(attestation, key.public_key, secret, plan, trace,
+					    &reason);
 	verifying = false;
 	assert_int_equal(!!reason.what[0], result != PROVEN);
 	assert_int_equal(reason.line, result == PROVEN ? 7 : 0);
@@ -377,8 +380,12 @@ static void a_changed_attestation_is_not_proven(void **state)
 	fixture_free(fixture);
 }
 
-/* Without a trace, the plan alone is compared, and every bit of the attestation counts all the same. */
-static enum dealbox_attested verify_plan(struct fixture *fixture, const struct dealbox_attestation *attestation,
+/*
+ * Without a trace, the plan alone is compared, and every bit of the attestation counts all the
+ * same.
+ */
+static enum dealbox_attested verify_plan(struct fixture *fixture,
+					 const struct dealbox_attestation *attestation,
 					 const uint8_t *secret, uint32_t insertion, uint8_t mode)
 {
 	struct dealbox_identity key = identity(fixture);
@@ -387,7 +394,8 @@ static enum dealbox_attested verify_plan(struct fixture *fixture, const struct d
 	enum dealbox_attested result;
 
 	litter_stack();
-	result = dealbox_attestation_verify_plan(attestation, key.public_key, secret, insertion, &plan, &reason);
+	result = dealbox_attestation_verify_plan(attestation, key.public_key, secret, insertion,
+						 &plan, &reason);
 	assert_int_equal(!!reason.what[0], result != PROVEN);
 	strcpy(why, reason.what);
 	return result;
@@ -419,14 +427,21 @@ static void the_plan_alone_is_compared(void **state)
 	memcpy(other, nonce, sizeof(other));
 	other[0] ^= 1;
 	assert_int_equal(verify_plan(fixture, &good, other, 1, BY_CARD), DIFFERENT);
-	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty, NULL), DIFFERENT);
+	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty,
+							 NULL),
+			 DIFFERENT);
 	/* a plan is told as empty if it is, or is longer than any can be */
-	for (empty.entries = 0; empty.entries <= DEALBOX_MAX_ENTRIES + 1; empty.entries += DEALBOX_MAX_ENTRIES) {
-		assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty, &reason),
+	for (empty.entries = 0; empty.entries <= DEALBOX_MAX_ENTRIES + 1;
+	     empty.entries += DEALBOX_MAX_ENTRIES) {
+		assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1,
+								 &empty, &reason),
 				 DIFFERENT);
-		assert_non_null(strstr(reason.what, empty.entries ? "another plan" : "the plan is empty"));
+		assert_non_null(strstr(reason.what, empty.entries ? "another plan" :
+				       "the plan is empty"));
 	}
-	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty, &reason), DIFFERENT);
+	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty,
+							 &reason),
+			 DIFFERENT);
 	assert_non_null(strstr(reason.what, "the plan is empty"));
 	later = good;
 	later.statement[5] = 2;
@@ -452,7 +467,9 @@ static void a_routed_deal_has_no_plan_to_compare(void **state)
 	fixture_free(fixture);
 }
 
-/* A host that changes what it says of any byte of any event. Numbers and types cannot be compared. */
+/*
+ * A host that changes what it says of any byte of any event. Numbers and types cannot be compared.
+ */
 static void a_changed_event_is_not_proven(void **state)
 {
 	struct fixture *fixture = bench_done(STORED, BY_CARD, "");
@@ -643,8 +660,9 @@ static void what_was_hashed_is_wiped(void **state)
 	(void)state;
 	wiped = 0;
 	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), PROVEN);
-	assert_int_equal(wiped, 2 * (digest + WIRE_HASH_SIZE) + WIRE_EVENT_SIZE + sizeof(crypto_generichash_state) +
-			 WIRE_PLAN_MAX + sizeof(struct wire_plan));
+	assert_int_equal(wiped, 2 * (digest + WIRE_HASH_SIZE) + WIRE_EVENT_SIZE +
+					sizeof(crypto_generichash_state) + WIRE_PLAN_MAX +
+					sizeof(struct wire_plan));
 	sodium_fails = true;
 	assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
 	assert_string_equal(why, "libsodium cannot be used");
@@ -857,7 +875,7 @@ static void what_comes_behind_the_deal_cannot_be_compared(void **state)
 		}
 		fixture_collect(fixture);
 		if (n == 1)
-			fixture->events[fixture->count - 2].type = 0x1b;	/* of a later version */
+			fixture->events[fixture->count - 2].type = 0x1b; /* of a later version */
 		if (n == 2)
 			fixture->events[fixture->count - 2].card = 200;	/* rejected */
 		if (n == 4)
@@ -865,7 +883,8 @@ static void what_comes_behind_the_deal_cannot_be_compared(void **state)
 		trace = trace_without(fixture, 1, fixture->count - 2, n == 0);
 		assert_int_equal(verify(fixture, &attestation, BY_CARD, trace), INCOMPARABLE);
 		if (n == 4)
-			assert_string_equal(why, "the machine stopped, or dealt on, behind the end of the deal");
+			assert_string_equal(why, "the machine stopped, or dealt on, behind the end "
+						 "of the deal");
 		dealbox_trace_free(trace);
 		fixture_free(fixture);
 	}
@@ -1139,7 +1158,8 @@ static void a_stop_while_it_signs_ends_without_a_statement(void **state)
 static void only_deals_that_ended_are_attested(void **state)
 {
 	static const char *const rules[] = {
-		"on feed position 9: double-feed", "on gate position 9: wrong-pocket", "on gate position 9: jam gate",
+		"on feed position 9: double-feed", "on gate position 9: wrong-pocket",
+		"on gate position 9: jam gate",
 	};
 	struct fixture *fixture;
 

@@ -95,11 +95,14 @@ static void test_expectations_are_exact(void **state)
 	audit_stats_add(&stats, &deal);
 	for (int i = 0; i < STATS_SHAPES; i++) {
 		if (stats.shape[DEALBOX_NORTH][i])	/* 4-3-3-3 */
-			assert_close(stats.shape_probability[i], 66905856160. / 635013559600., 1e-15);
+			assert_close(stats.shape_probability[i], 66905856160. / 635013559600.,
+				     1e-15);
 		if (stats.shape[DEALBOX_EAST][i])	/* 4-4-3-2 */
-			assert_close(stats.shape_probability[i], 136852887600. / 635013559600., 1e-15);
+			assert_close(stats.shape_probability[i], 136852887600. / 635013559600.,
+				     1e-15);
 		if (stats.shape[DEALBOX_WEST][i])	/* 6-4-3-0 */
-			assert_close(stats.shape_probability[i], 8421716160. / 635013559600., 1e-15);
+			assert_close(stats.shape_probability[i], 8421716160. / 635013559600.,
+				     1e-15);
 	}
 	assert_int_equal(stats.points[DEALBOX_NORTH][37], 1);
 	assert_int_equal(stats.points[DEALBOX_EAST][3], 1);
@@ -126,7 +129,8 @@ static void test_every_shape_has_its_cell(void **state)
 
 			deal.hand[0] |= cards << 13 * suit;
 		}
-		for (dealbox_cards left = DEALBOX_PACK_BRIDGE & ~deal.hand[0]; left; left &= left - 1)
+		for (dealbox_cards left = DEALBOX_PACK_BRIDGE & ~deal.hand[0]; left;
+		     left &= left - 1)
 			deal.hand[1 + dealt++ / 13] |= left & -left;
 		audit_stats_add(&stats, &deal);
 	}
@@ -179,14 +183,16 @@ static void wrong_ace(struct dealbox_deal *deal, unsigned int n, const struct de
 	(void)last;
 	/* every 20th time the spade ace goes to North for the lowest card there */
 	if (n % 20 == 0 && at) {
-		const dealbox_cards give = (dealbox_cards)1 << (63 - __builtin_clzll(deal->hand[0]));
+		const dealbox_cards give = (dealbox_cards)1
+					   << (63 - __builtin_clzll(deal->hand[0]));
 
 		deal->hand[0] ^= give | 1;
 		deal->hand[at] ^= give | 1;
 	}
 }
 
-static void wrong_too_flat(struct dealbox_deal *deal, unsigned int n, const struct dealbox_deal *last)
+static void wrong_too_flat(struct dealbox_deal *deal, unsigned int n,
+			   const struct dealbox_deal *last)
 {
 	(void)n;
 	/* a deal with a long suit is replaced by the last one, rotated */
@@ -219,7 +225,8 @@ static void wrong_stronger_later(struct dealbox_deal *deal, unsigned int n,
 	(void)last;
 	/* later in the set North and East change places when East has the club ace */
 	if (n % 32 > 16 && deal->hand[1] >> 39 & 1)
-		*deal = (struct dealbox_deal){ { deal->hand[1], deal->hand[0], deal->hand[2], deal->hand[3] } };
+		*deal = (struct dealbox_deal){ { deal->hand[1], deal->hand[0], deal->hand[2],
+						 deal->hand[3] } };
 }
 
 static void test_wrong_deals_are_found(void **state)

@@ -49,9 +49,11 @@ static void test_each_input_counts(void **state)
 	for (size_t i = 0; i < 5; i++) {
 		struct dealbox_bigdeal *bigdeal;
 
-		assert_int_equal(dealbox_bigdeal_new(inputs[i].owner, __builtin_strlen(inputs[i].owner),
+		assert_int_equal(dealbox_bigdeal_new(inputs[i].owner,
+						     __builtin_strlen(inputs[i].owner),
 						     inputs[i].entropy,
-						     __builtin_strlen(inputs[i].entropy), &bigdeal), 0);
+						     __builtin_strlen(inputs[i].entropy), &bigdeal),
+				 0);
 		assert_int_equal(dealbox_bigdeal_deal(bigdeal, &deals[i]), 0);
 		dealbox_bigdeal_free(bigdeal);
 		for (size_t j = 0; j < i; j++)
@@ -76,7 +78,8 @@ static void test_many_are_the_same(void **state)
 
 		assert_int_equal(dealbox_bigdeal_new("o", 1, "e", 1, &bigdeal), 0);
 		for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); next += sizes[s++])
-			assert_int_equal(dealbox_bigdeal_deals(bigdeal, next, sizes[s], threads), 0);
+			assert_int_equal(dealbox_bigdeal_deals(bigdeal, next, sizes[s], threads),
+					 0);
 		dealbox_bigdeal_free(bigdeal);
 		assert_memory_equal(many, one, sizeof(one));
 	}

@@ -12,7 +12,8 @@
 #include "fairness/signed-text.h"
 
 static const char description[] =
-	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\nSN 1:17-32:f:Final\n"
+	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\nSN "
+	"1:17-32:f:Final\n"
 	"KH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
 
 struct fixture {
@@ -36,8 +37,8 @@ static int fixture_make(void **state)
 	assert_int_equal(
 		dealbox_square_parse(description, strlen(description), &fixture->square, &error),
 		0);
-	fixture->text =
-		dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640000, &error);
+	fixture->text = dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640000,
+					      &error);
 	assert_non_null(fixture->text);
 	assert_int_equal(dealbox_manifest_parse(fixture->text, strlen(fixture->text),
 						&fixture->manifest, &error),
@@ -104,8 +105,8 @@ static void test_manifest_promises_everything(void **state)
 		struct dealbox_square *other;
 		char text[1024];
 
-		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - description), description, changes[i].to,
-			 at + strlen(changes[i].from));
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - description), description,
+			 changes[i].to, at + strlen(changes[i].from));
 		assert_int_equal(dealbox_square_parse(text, strlen(text), &other, &error), 0);
 		assert_int_equal(dealbox_manifest_compare(fixture->manifest, other, &error),
 				 -EBADMSG);
@@ -152,7 +153,8 @@ static void test_only_one_form(void **state)
 	struct fixture *fixture = *state;
 	static const char *const changes[][2] = {
 		{ "\nTN ", "\nTN  " }, { "\nSN 2", "\n# x\nSN 2" }, { "\nKH ", "\nDV 7\nKH " },
-		{ ".000000Z", ".0000000Z" }, { "manifest 1", "manifest  1" }, { "\nTN ", "\nTN \t" },
+		{ ".000000Z", ".0000000Z" }, { "manifest 1", "manifest  1" },
+		{ "\nTN ", "\nTN \t" },
 		{ "\nTN ", "\nTN a\x1f" }, { "\nDI ", "\nDI a\x7f" }, { "\nSN ", "\r\nSN " },
 	};
 
@@ -168,7 +170,8 @@ static void test_only_one_form(void **state)
 			 changes[i][1], (int)(end - at - (int)strlen(changes[i][0])),
 			 at + strlen(changes[i][0]));
 		text = text_sign(body, fixture->organiser);
-		assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, NULL), -EINVAL);
+		assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, NULL),
+				 -EINVAL);
 		free(text);
 	}
 }
@@ -191,7 +194,8 @@ static struct dealbox_deal deal_of(struct fixture *fixture)
 }
 
 static const struct dealbox_certificate of_board_1 = {
-	.version = 1, .board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m", .insertion = 1,
+	.version = 1, .board = 1, .copy = 1, .session = "rr1", .pockets = "NESW", .machine = "m",
+	.insertion = 1,
 };
 
 /* Returns a file of certificates for that many boards; free it. deals gets the deals. */
@@ -206,7 +210,8 @@ static char *file_make(struct fixture *fixture, unsigned int boards, bool open,
 	for (unsigned int i = 0; i < boards; i++) {
 		struct dealbox_trace *trace = trace_of(100 + i);
 		struct dealbox_certificate c = {
-			.version = 1, .board = i + 1, .copy = 1, .session = "rr1", .pockets = "NESW", .exact = true,
+			.version = 1, .board = i + 1, .copy = 1, .session = "rr1",
+			.pockets = "NESW", .exact = true,
 			.basis = DEALBOX_BASIS_SENSORS, .identified = true, .machine = "EM-0001",
 			.insertion = 100 + i, .time = 1763640000123456 + i,
 		};
@@ -260,16 +265,17 @@ static void test_certificates_prove_the_deal(void **state)
 		assert_false(dealbox_certificate_opens(c, opening, &deals[(i + 1) % 3], NULL));
 		/* two cards exchanged */
 		other = deals[i];
-		const dealbox_cards a = other.hand[0] & -other.hand[0], b = other.hand[1] & -other.hand[1];
+		const dealbox_cards a = other.hand[0] & -other.hand[0],
+				    b = other.hand[1] & -other.hand[1];
 
 		other.hand[0] ^= a | b;
 		other.hand[1] ^= a | b;
 		assert_false(dealbox_certificate_opens(c, opening, &other, NULL));
 	}
-	assert_true(dealbox_certificate_opens(dealbox_certificates_get(certificates, 1), opening, &deals[1],
-					      trace));
-	assert_false(dealbox_certificate_opens(dealbox_certificates_get(certificates, 1), opening, &deals[1],
-					       another));
+	assert_true(dealbox_certificate_opens(dealbox_certificates_get(certificates, 1), opening,
+					      &deals[1], trace));
+	assert_false(dealbox_certificate_opens(dealbox_certificates_get(certificates, 1), opening,
+					       &deals[1], another));
 	dealbox_trace_free(trace);
 	dealbox_trace_free(another);
 	dealbox_certificates_free(certificates);
@@ -358,7 +364,8 @@ static void test_chain_cannot_be_changed(void **state)
 	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[1] - file), file, starts[2]);
 	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	snprintf(cut, sizeof(cut), "%.*s%.*s%.*s%s", (int)(starts[1] - file), file,
-		 (int)(starts[3] - starts[2]), starts[2], (int)(starts[2] - starts[1]), starts[1], starts[3]);
+		 (int)(starts[3] - starts[2]), starts[2], (int)(starts[2] - starts[1]), starts[1],
+		 starts[3]);
 	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
 	snprintf(cut, sizeof(cut), "%.*s%s", (int)(starts[2] - file), file, starts[1]);
 	assert_int_equal(file_try(fixture, cut, strlen(cut)), -EBADMSG);
@@ -385,7 +392,8 @@ static void test_other_manifest_other_signer(void **state)
 	/* the same promise signed a second later is another manifest */
 	text = dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640001, &error);
 	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &error), 0);
-	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates, &error),
+	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates,
+						    &error),
 			 -EBADMSG);
 	dealbox_manifest_free(later);
 	free(text);
@@ -425,7 +433,8 @@ static void test_manifest_without_control_characters(void **state)
 static void test_what_cannot_be_said(void **state)
 {
 	struct fixture *fixture = *state;
-	struct dealbox_certificate bad[5] = { of_board_1, of_board_1, of_board_1, of_board_1, of_board_1 };
+	struct dealbox_certificate bad[5] = { of_board_1, of_board_1, of_board_1, of_board_1,
+					      of_board_1 };
 	struct dealbox_certificate fine = of_board_1;
 	char *text = dealbox_certificate_sign(&fine, fixture->machine);
 
@@ -442,16 +451,19 @@ static void test_what_cannot_be_said(void **state)
 
 static void test_machines_of_a_promise(void **state)
 {
-	static const char key[] = "0101010101010101010101010101010101010101010101010101010101010101";
+	static const char key[] =
+		"0101010101010101010101010101010101010101010101010101010101010101";
 	static const char *const bad[] = {
-		"", "-", "- real", "- real ", "- true x", "-  real x", "x real x", "- real a\tb", "-real x",
+		"", "-", "- real", "- real ", "- true x", "-  real x", "x real x", "- real a\tb",
+		"-real x",
 	};
 	struct dealbox_promised_machine machine;
 	char text[256], *again;
 
 	(void)state;
 	for (int n = 0; n < 4; n++) {
-		snprintf(text, sizeof(text), "%s %s a b", n & 1 ? key : "-", n & 2 ? "emulator" : "real");
+		snprintf(text, sizeof(text), "%s %s a b", n & 1 ? key : "-",
+			 n & 2 ? "emulator" : "real");
 		assert_int_equal(dealbox_promised_machine_parse(text, &machine), 0);
 		assert_int_equal(machine.keyed, n & 1);
 		assert_int_equal(machine.emulator, !!(n & 2));
@@ -465,7 +477,8 @@ static void test_machines_of_a_promise(void **state)
 		assert_int_equal(dealbox_promised_machine_parse(bad[i], &machine), -EINVAL);
 	for (int size = 127; size <= 128; size++) {
 		snprintf(text, sizeof(text), "- real %0*d", size, 1);
-		assert_int_equal(dealbox_promised_machine_parse(text, &machine), size == 127 ? 0 : -EINVAL);
+		assert_int_equal(dealbox_promised_machine_parse(text, &machine),
+				 size == 127 ? 0 : -EINVAL);
 	}
 }
 
@@ -479,12 +492,14 @@ static void test_promise(void **state)
 	static const uint8_t pcs[2][DEALBOX_SIGNER_KEY] = { { 2 }, { 1 } };
 	struct fixture *fixture = *state;
 	struct dealbox_promise promise = {
-		.copies = 3, .pcs = pcs, .pc_count = 2, .machines = two_machines, .machine_count = 2,
+		.copies = 3, .pcs = pcs, .pc_count = 2, .machines = two_machines,
+		.machine_count = 2,
 	};
 	const struct dealbox_promise *found;
 	struct dealbox_manifest *manifest;
 	struct dealbox_error error;
-	char *text = dealbox_manifest_make(fixture->square, &promise, fixture->organiser, 1, &error);
+	char *text =
+		dealbox_manifest_make(fixture->square, &promise, fixture->organiser, 1, &error);
 
 	assert_non_null(text);
 	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &manifest, &error), 0);
@@ -505,7 +520,8 @@ static void test_promise(void **state)
 static void test_promise_that_nobody_can_keep(void **state)
 {
 	static const uint8_t twice[2][DEALBOX_SIGNER_KEY] = { { 1 }, { 1 } };
-	static const struct dealbox_promised_machine same[] = { { .name = "a" }, { .name = "a", .keyed = true } };
+	static const struct dealbox_promised_machine same[] = { { .name = "a" },
+								{ .name = "a", .keyed = true } };
 	static const struct dealbox_promised_machine nameless[] = { { .name = "" } };
 	static const struct {
 		struct dealbox_promise promise;
@@ -521,7 +537,8 @@ static void test_promise_that_nobody_can_keep(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct dealbox_error error = { 0 };
 
-		assert_null(dealbox_manifest_make(fixture->square, &bad[i].promise, fixture->organiser, 1, &error));
+		assert_null(dealbox_manifest_make(fixture->square, &bad[i].promise,
+						  fixture->organiser, 1, &error));
 		assert_non_null(strstr(error.what, bad[i].fault));
 	}
 }
@@ -531,7 +548,8 @@ static void test_nonces_are_sealed(void **state)
 {
 	const uint8_t salt[DEALBOX_HASH] = { 1 }, other[DEALBOX_HASH] = { 2 };
 	struct dealbox_attestation one = { .statement = { 1 } }, two = { .statement = { 2 } };
-	uint8_t nonce[DEALBOX_NONCE_SIZE] = { 9 }, sealed[DEALBOX_NONCE_SIZE], again[DEALBOX_NONCE_SIZE];
+	uint8_t nonce[DEALBOX_NONCE_SIZE] = { 9 }, sealed[DEALBOX_NONCE_SIZE],
+		again[DEALBOX_NONCE_SIZE];
 
 	(void)state;
 	memcpy(sealed, nonce, sizeof(nonce));
@@ -566,7 +584,9 @@ static void test_word_of_the_machine(void **state)
 	memcpy(c.previous, dealbox_manifest_hash(manifest), DEALBOX_HASH);
 	/* version 1 belongs to a manifest of version 1 */
 	text = dealbox_certificate_sign(&c, fixture->machine);
-	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates, NULL), -EINVAL);
+	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates,
+						    NULL),
+			 -EINVAL);
 	free(text);
 	c.version = 2;
 	c.by = DEALBOX_BY_EMULATOR;
@@ -577,7 +597,9 @@ static void test_word_of_the_machine(void **state)
 	memset(c.attestation.signature, 3, sizeof(c.attestation.signature));
 	memset(c.nonce, 4, sizeof(c.nonce));
 	text = dealbox_certificate_sign(&c, fixture->machine);
-	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates, NULL), 0);
+	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates,
+						    NULL),
+			 0);
 	free(text);
 	read = dealbox_certificates_get(certificates, 0);
 	assert_int_equal(read->version, 2);
@@ -587,8 +609,8 @@ static void test_word_of_the_machine(void **state)
 	assert_memory_equal(read->key, c.key, sizeof(c.key));
 	assert_memory_equal(&read->attestation, &c.attestation, sizeof(c.attestation));
 	assert_memory_equal(read->nonce, c.nonce, sizeof(c.nonce));
-	assert_memory_equal(dealbox_certificates_signer(certificates), dealbox_signer_public(fixture->machine),
-			    DEALBOX_SIGNER_KEY);
+	assert_memory_equal(dealbox_certificates_signer(certificates),
+			    dealbox_signer_public(fixture->machine), DEALBOX_SIGNER_KEY);
 	dealbox_certificates_free(certificates);
 	assert_int_equal(dealbox_certificates_parse("", 0, manifest, &certificates, NULL), 0);
 	assert_null(dealbox_certificates_signer(certificates));

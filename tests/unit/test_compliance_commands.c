@@ -69,8 +69,10 @@ static bool is_same_row(const char *line, const char *name, char *why)
 		return false;
 	}
 	for (i = 0; i < COMMAND_STATES; i++)
-		if (!cell_of(line, i + 1, cell, sizeof(cell)) || answer_of(cell) != (int)row->answer[i]) {
-			snprintf(why, REASON_MAX, "%s in state %u: the page says \"%s\"", name, i, cell);
+		if (!cell_of(line, i + 1, cell, sizeof(cell)) ||
+		    answer_of(cell) != (int)row->answer[i]) {
+			snprintf(why, REASON_MAX, "%s in state %u: the page says \"%s\"", name, i,
+				 cell);
 			return false;
 		}
 	return true;
@@ -79,15 +81,18 @@ static bool is_same_row(const char *line, const char *name, char *why)
 /* Return true if the table of a page is that of the tests. */
 static bool is_same(const char *text, char *why)
 {
-	const char *line = strstr(text, "\n| command | IDLE | DEALING | PAUSED | HELD | FAULT | DONE |\n");
+	const char *line =
+		strstr(text, "\n| command | IDLE | DEALING | PAUSED | HELD | FAULT | DONE |\n");
 	unsigned int rows = 0;
 	char cell[100], *state, *name;
 
 	snprintf(why, REASON_MAX, "the page has no such table");
 	for (line = line ? line + 1 : NULL; line && *line == '|'; line = strchr(line, '\n') + 1) {
-		if (!cell_of(line, 0, cell, sizeof(cell)) || *cell == '-' || !strcmp(cell, "command"))
+		if (!cell_of(line, 0, cell, sizeof(cell)) || *cell == '-' ||
+		    !strcmp(cell, "command"))
 			continue;
-		for (name = strtok_r(cell, ", ", &state); name; name = strtok_r(NULL, ", ", &state)) {
+		for (name = strtok_r(cell, ", ", &state); name;
+		     name = strtok_r(NULL, ", ", &state)) {
 			if (!is_same_row(line, name, why))
 				return false;
 			rows++;

@@ -25,7 +25,8 @@ static struct json_object *row(struct json_object *report, const char *list, siz
 
 static void result_set(struct json_object *report, size_t n, const char *result)
 {
-	json_object_object_add(row(report, "requirements", n), "result", json_object_new_string(result));
+	json_object_object_add(row(report, "requirements", n), "result",
+			       json_object_new_string(result));
 }
 
 static void test_nothing_changed(void **state)
@@ -148,7 +149,8 @@ static void test_times(void **state)
 	json_object_object_add(report_object(now, "measurements", "times"), "card_ms", slow);
 	text = compared(before, now, &worse);
 	assert_true(worse);
-	assert_non_null(strstr(text, "time for a card: median 334.5 ms, was 314.5 ms: worse, significantly"));
+	assert_non_null(strstr(text, "time for a card: median 334.5 ms, was 314.5 ms: worse, "
+				     "significantly"));
 	free(text);
 	text = compared(now, before, &worse);
 	assert_false(worse);

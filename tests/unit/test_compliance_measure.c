@@ -15,8 +15,8 @@ struct pass {
 	struct measured_event events[EVENTS_MAX];
 };
 
-static void say(struct pass *pass, uint64_t us, uint8_t type, unsigned int position, unsigned int card,
-		unsigned int pocket)
+static void say(struct pass *pass, uint64_t us, uint8_t type, unsigned int position,
+		unsigned int card, unsigned int pocket)
 {
 	pass->events[pass->deal.count++] = (struct measured_event){ us, type, (uint8_t)position,
 		(uint8_t)card, (uint8_t)pocket };

@@ -62,8 +62,8 @@ static void test_junit(void **state)
 	assert_int_equal(occurrences(text, "<testcase "), 4);
 	assert_int_equal(occurrences(text, "<failure "), 1);
 	assert_int_equal(occurrences(text, "<skipped "), 1);
-	assert_non_null(strstr(text, "name=\"dealing\" tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\" "
-				     "time=\"0.502000\" timestamp=\"2026-11-24T01:00:00\""));
+	assert_non_null(strstr(text,
+			       "name=\"dealing\" tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\" time=\"0.502000\" timestamp=\"2026-11-24T01:00:00\""));
 	assert_non_null(strstr(text, ">R-2-3\n</failure>"));
 	assert_non_null(strstr(text, "<system-err>warning: 501 ms</system-err>"));
 	assert_non_null(strstr(text, "1200 us: GET_STATUS &#60;/script"));
@@ -124,8 +124,8 @@ static void test_content_of_page(void **state)
 		"queries/limits</th><td class=\"fail\">fail</td>", "0.001200 s: GET_STATUS",
 		"Violated: R-2-3.", "<h3>Reader camera</h3>", "<h3>Reader second</h3>",
 		">SA</th><td class=\"n\">2</td><td class=\"n\">4002</td>", "HA (2)", "not read (5)",
-		"cards read as another card", "not shown yet", "cards a minute", "<h3>Endurance</h3>",
-		"<td class=\"n\">2400</td>",
+		"cards read as another card", "not shown yet", "cards a minute",
+		"<h3>Endurance</h3>", "<td class=\"n\">2400</td>",
 	};
 	struct json_object *report = judged_sample();
 	char *text = report_html(report);
@@ -157,7 +157,8 @@ static void test_page_without_measurements(void **state)
 /* Equal values, and a single one, are distributions */
 static void test_page_of_equal_values(void **state)
 {
-	struct json_object *report = sample(), *times = report_object(report, "measurements", "times");
+	struct json_object *report = sample(),
+			   *times = report_object(report, "measurements", "times");
 	struct json_object *values = json_object_new_array();
 	char *text;
 

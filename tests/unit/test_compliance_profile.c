@@ -40,7 +40,8 @@ static void test_built_in_profiles(void **state)
 static void test_settings(void **state)
 {
 	static const char text[] = HEAD "; our own\n[rates]\nmisread = 0.5%\n"
-		"[times]\ngate = 2 % above 1500 us\n[endurance]\nrisk = 10 %\nbad = 5 %\ngood = 1 %\n";
+		"[times]\ngate = 2 % above 1500 us\n[endurance]\nrisk = 10 %\nbad = 5 %\ngood = 1 "
+		"%\n";
 	struct profile profile;
 
 	(void)state;
@@ -123,7 +124,9 @@ static void measure(struct json_object *report, unsigned int good, unsigned int 
 	json_object_object_add(measurements, "readings", rows);
 }
 
-/* An interval decides, not a ratio: 0 of 1000 does not show 0.1 %, and 2 of 1000 does not refute it */
+/*
+ * An interval decides, not a ratio: 0 of 1000 does not show 0.1 %, and 2 of 1000 does not refute it
+ */
 static void test_intervals_decide(void **state)
 {
 	static const struct {

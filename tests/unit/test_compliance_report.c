@@ -33,13 +33,15 @@ static void test_what_is_no_report(void **state)
 		{ "\"tests\":[{", "\"tests\":[7,{", "tests[0] is not an object" },
 		{ "\"result\":\"fail\"", "\"result\":\"failed\"", "tests[1].result is not a word" },
 		{ "[\"R-1-1\"]", "[1]", "tests[0].requirements is not a list of text" },
-		{ "\"expected\":51", "\"expected\":54", "measurements.readings[2].expected is not a card" },
+		{ "\"expected\":51", "\"expected\":54",
+		  "measurements.readings[2].expected is not a card" },
 		{ "\"read\":255", "\"read\":254", "measurements.readings[3].read is not a card" },
 		{ "\"count\":2}", "\"count\":-2}", "readings[1].count is not a count" },
 		{ "\"count\":2}", "\"count\":1000000001}", "readings[1].count is not a count" },
 		{ "\"count\":2}", "\"count\":2.5}", "readings[1].count is not a count" },
 		{ "\"wrong\":1", "\"wrong\":2401", "gates[1] has more wrong cards than cards" },
-		{ "\"boards\":100,\"wrong\":0", "\"boards\":100,\"wrong\":101", "more wrong boards" },
+		{ "\"boards\":100,\"wrong\":0", "\"boards\":100,\"wrong\":101",
+		  "more wrong boards" },
 		{ "\"us\":1200", "\"us\":\"1200\"", "evidence[0].us is not a count" },
 		{ "0.75", "-0.75", "control_ms is not a list of numbers" },
 		{ "0.75", "1e300", "control_ms is not a list of numbers" },
@@ -147,7 +149,8 @@ static void test_escaping(void **state)
 		{ "a<b>&\"'", "a&#60;b&#62;&#38;&#34;&#39;" },
 		{ "tab\tline\n", "tab line " },
 		{ "\x01\x7f\xc2\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-		{ "\xe2\x99\xa0 \xf0\x9f\x82\xa1 \xc3\xb8", "\xe2\x99\xa0 \xf0\x9f\x82\xa1 \xc3\xb8" },
+		{ "\xe2\x99\xa0 \xf0\x9f\x82\xa1 \xc3\xb8",
+		  "\xe2\x99\xa0 \xf0\x9f\x82\xa1 \xc3\xb8" },
 		{ "\xe2\x80\xae", "\xef\xbf\xbd" },		/* right to left */
 		{ "\xef\xbf\xbe", "\xef\xbf\xbd" },		/* no character of XML */
 		{ "\xff!", "\xef\xbf\xbd!" },
@@ -173,13 +176,16 @@ static void test_escaping(void **state)
 /* What a test noted may be cut off in mid-character; the report must be readable nevertheless. */
 static void test_cleaning(void **state)
 {
-	struct json_object *report = sample(), *machine = report_object(report, "machine", NULL), *again;
+	struct json_object *report = sample(), *machine = report_object(report, "machine", NULL),
+			   *again;
 	char *text;
 
 	(void)state;
 	json_object_object_add(machine, "serial", json_object_new_string("x\xe2\x99"));
 	json_object_object_add(machine, "kind", json_object_new_string("\xc3\xb8"));
-	json_object_array_add(report_list(json_object_array_get_idx(report_list(report, "tests"), 0), "failed"),
+	json_object_array_add(report_list(json_object_array_get_idx(report_list(report, "tests"),
+								    0),
+					  "failed"),
 			      json_object_new_string("\xff"));
 	report_clean(report);
 	text = report_print(report);
@@ -249,8 +255,8 @@ static void test_signed_report(void **state)
 	assert_memory_equal(key, dealbox_signer_public(signer), sizeof(key));
 	assert_true(asprintf(&line, "%s\n", text) > 0);
 	assert_int_equal(verified(line, strlen(line), key), 0);
-	assert_non_null(strstr(text, ",\"signer\":\"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8\","
-				     "\"signature\":\""));
+	assert_non_null(strstr(text,
+			       ",\"signer\":\"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8\",\"signature\":\""));
 	free(line);
 	free(text);
 	dealbox_signer_free(signer);

@@ -48,10 +48,12 @@ static void test_beta_is_the_binomial_tail(void **state)
 
 			for (unsigned int k = n + 1; k--;)
 				at_least[k] = at_least[k + 1] +
-					exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) +
-					    k * log(rates[r]) + (n - k) * log1p(-rates[r]));
+					      exp(lgamma(n + 1.0) - lgamma(k + 1.0) -
+						  lgamma(n - k + 1.0) + k * log(rates[r]) +
+						  (n - k) * log1p(-rates[r]));
 			for (unsigned int k = 1; k <= n; k += step)
-				assert_near(statistics_beta(rates[r], k, n - k + 1.0), at_least[k], 1e-10);
+				assert_near(statistics_beta(rates[r], k, n - k + 1.0), at_least[k],
+					    1e-10);
 			test_free(at_least);
 		}
 	assert_near(statistics_beta(0, 3, 4), 0, 0);
@@ -97,10 +99,12 @@ static void test_intervals_at_the_edges(void **state)
 			/* no error: (1 - p)^n = tail */
 			const double bound = -expm1(log(tail) / n);
 
-			interval = statistics_interval((struct share){ 0, sizes[s] }, confidences[c]);
+			interval =
+				statistics_interval((struct share){ 0, sizes[s] }, confidences[c]);
 			assert_near(interval.low, 0, 0);
 			assert_near(interval.high / bound, 1, 1e-5);
-			interval = statistics_interval((struct share){ sizes[s], sizes[s] }, confidences[c]);
+			interval = statistics_interval((struct share){ sizes[s], sizes[s] },
+						       confidences[c]);
 			assert_near(interval.high, 1, 0);
 			assert_near(interval.low, 1 - bound, 1e-5);
 		}
@@ -145,8 +149,8 @@ static void test_quantiles(void **state)
 }
 
 /*
- * Accept at or below one line, reject at or above the other, as published. Points too near to a line
- * for the digits published are left out.
+ * Accept at or below one line, reject at or above the other, as published. Points too near to a
+ * line for the digits published are left out.
  */
 static void assert_lines(const struct sprt *sprt, double accept, double reject, double slope)
 {
@@ -158,7 +162,8 @@ static void assert_lines(const struct sprt *sprt, double accept, double reject, 
 
 			if (fabs(above_accept) > 0.02 && fabs(above_reject) > 0.02)
 				assert_int_equal(is, above_accept < 0 ? SPRT_ACCEPT :
-						     above_reject > 0 ? SPRT_REJECT : SPRT_CONTINUE);
+						     above_reject > 0 ? SPRT_REJECT :
+									SPRT_CONTINUE);
 		}
 }
 
@@ -177,7 +182,8 @@ static void test_sequential_as_published(void **state)
 }
 
 /* Returns how many of 2000 machines are accepted; *boards is the mean number of boards dealt. */
-static unsigned int accepted_of(const struct sprt *sprt, double rate, uint64_t *seed, double *boards)
+static unsigned int accepted_of(const struct sprt *sprt, double rate, uint64_t *seed,
+				double *boards)
 {
 	unsigned int accepted = 0;
 
@@ -222,7 +228,8 @@ static void test_fisher_as_published(void **state)
 
 	(void)state;
 	/* Fisher, The Design of Experiments (1935): the lady tasting tea */
-	assert_near(statistics_fisher((struct share){ 3, 4 }, (struct share){ 1, 4 }), 34.0 / 70, 1e-9);
+	assert_near(statistics_fisher((struct share){ 3, 4 }, (struct share){ 1, 4 }), 34.0 / 70,
+		    1e-9);
 	/* Fisher (1962): convictions of twins */
 	assert_near(statistics_fisher((struct share){ 2, 17 }, (struct share){ 10, 13 }), 0.0005367,
 		    5e-8);
@@ -230,7 +237,8 @@ static void test_fisher_as_published(void **state)
 	assert_near(statistics_fisher((struct share){ 0, 9 }, (struct share){ 0, 4 }), 1, 0);
 	/* the approximation joins the exact test without a step */
 	assert_near(statistics_fisher((struct share){ 5100, 20000 }, (struct share){ 4900, 20000 }),
-		    statistics_fisher((struct share){ 5101, 20000 }, (struct share){ 4901, 20000 }), 0.001);
+		    statistics_fisher((struct share){ 5101, 20000 }, (struct share){ 4901, 20000 }),
+		    0.001);
 	assert_near(statistics_fisher(many, many), 1, 1e-9);
 	assert_true(statistics_fisher((struct share){ 500000000, STATISTICS_COUNT_MAX },
 				      (struct share){ 500100000, STATISTICS_COUNT_MAX }) < 0.001);
@@ -251,7 +259,8 @@ static void test_rank_sum(void **state)
 	assert_true(statistics_rank_sum(a, 8, b, 8, &larger) < 0.001 && larger);
 	assert_true(statistics_rank_sum(b, 8, a, 8, &larger) < 0.001 && !larger);
 	/* U = 0, mean 32, variance 8 * 8 * 17 / 12 */
-	assert_near(statistics_rank_sum(a, 8, b, 8, NULL), erfc(32 / sqrt(8 * 8 * 17 / 12.0) / sqrt(2)), 1e-12);
+	assert_near(statistics_rank_sum(a, 8, b, 8, NULL),
+		    erfc(32 / sqrt(8 * 8 * 17 / 12.0) / sqrt(2)), 1e-12);
 	assert_near(statistics_rank_sum(a, 7, b, 8, NULL), 1, 0);
 	assert_near(statistics_rank_sum(a, 8, a, 8, NULL), 1, 1e-12);
 	for (int i = 0; i < 8; i++)

@@ -22,9 +22,11 @@ static void add(struct made *made, struct dealbox_event e)
 	assert_int_equal(dealbox_trace_add(made->trace, &e), 1);
 }
 
-static void add_read(struct made *made, unsigned int position, unsigned int card, unsigned int quality)
+static void add_read(struct made *made, unsigned int position, unsigned int card,
+		     unsigned int quality)
 {
-	add(made, (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ, .position = position, .card = card,
+	add(made, (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ, .position = position,
+					  .card = card,
 					  .pocket = DEALBOX_NONE, .quality = quality });
 }
 
@@ -32,10 +34,16 @@ static void add_start(struct made *made, uint32_t plan, uint32_t cards)
 {
 	*made = (struct made){ .trace = dealbox_trace_new(INSERTION) };
 	assert_non_null(made->trace);
-	add(made, (struct dealbox_event){ .type = DEALBOX_EV_BOARD_INSERTED, .position = DEALBOX_NONE,
-					  .card = DEALBOX_NONE, .pocket = DEALBOX_NONE });
-	add(made, (struct dealbox_event){ .type = DEALBOX_EV_DEAL_STARTED, .code = plan, .arg = { cards },
-					  .position = DEALBOX_NONE, .card = DEALBOX_NONE, .pocket = DEALBOX_NONE });
+	add(made, (struct dealbox_event){ .type = DEALBOX_EV_BOARD_INSERTED,
+					  .position = DEALBOX_NONE,
+					  .card = DEALBOX_NONE,
+					  .pocket = DEALBOX_NONE });
+	add(made, (struct dealbox_event){ .type = DEALBOX_EV_DEAL_STARTED,
+					  .code = plan,
+					  .arg = { cards },
+					  .position = DEALBOX_NONE,
+					  .card = DEALBOX_NONE,
+					  .pocket = DEALBOX_NONE });
 }
 
 static struct test_result counted(struct made *made)
@@ -91,7 +99,8 @@ static void a_test_deal_is_counted(void **state)
 	add_read(&made, 4, 9, 49);		/* below the threshold, whatever it names */
 	count_test(made.trace, &result);
 	assert_int_equal(result.state, TEST_RUNNING);
-	add(&made, (struct dealbox_event){ .type = DEALBOX_EV_DEAL_DONE, .code = TEST_PLAN, .position = 5 });
+	add(&made, (struct dealbox_event){
+			   .type = DEALBOX_EV_DEAL_DONE, .code = TEST_PLAN, .position = 5 });
 	/* what comes later is of another deal */
 	add_read(&made, 5, 20, 100);
 	result = counted(&made);

@@ -77,7 +77,8 @@ COMMAND(clear_fault)
 COMMAND(release_board)
 
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
-ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events, size_t count);
+ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
+				    size_t count);
 int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_status *status);
 int __wrap_dealbox_machine_set_plan(struct dealbox_machine *m, struct dealbox_plan *plan);
 int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint32_t insertion);
@@ -91,7 +92,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now);
 
 int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
 				  const uint8_t nonce[DEALBOX_NONCE_SIZE]);
-int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out);
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m,
+					   struct dealbox_attestation *out);
 int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out);
 
 int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
@@ -103,7 +105,8 @@ int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
 	return machine.error;
 }
 
-int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out)
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m,
+					   struct dealbox_attestation *out)
 {
 	(void)m;
 	called("attestation;");
@@ -127,7 +130,8 @@ int __wrap_dealbox_machine_fd(const struct dealbox_machine *m)
 	return 77;
 }
 
-ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events, size_t count)
+ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
+				    size_t count)
 {
 	size_t n;
 
@@ -228,8 +232,10 @@ static struct dealbox_event *event(uint32_t type, uint32_t insertion)
 
 	assert_in_range(machine.count, 1, EVENTS);
 	*e = (struct dealbox_event){
-		.type = type, .insertion = insertion, .seqno = machine.count, .machine_seq = machine.count,
-		.timestamp_ns = machine.count * 1000, .position = DEALBOX_NONE, .card = DEALBOX_NONE,
+		.type = type, .insertion = insertion, .seqno = machine.count,
+		.machine_seq = machine.count,
+		.timestamp_ns = machine.count * 1000, .position = DEALBOX_NONE,
+		.card = DEALBOX_NONE,
 		.pocket = DEALBOX_NONE, .quality = DEALBOX_NONE,
 	};
 	machine.now = machine.count;
@@ -242,7 +248,8 @@ static uint64_t the_job;	/* its number in the ledger */
 
 static struct {
 	/* errors of the next call */
-	int add_act, add_emulation, begin, end, get_deal, jobs, boards, machines, copies, counts, insertions;
+	int add_act, add_emulation, begin, end, get_deal, jobs, boards, machines, copies, counts,
+		insertions;
 	int last, restored;
 	int verify, capture_pocket;		/* errors of the library */
 	bool lacks_card;			/* the next deal lacks a card */
@@ -268,15 +275,19 @@ static int taken(int *error)
 
 int __real_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
-int __real_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
-				const char *machine_id, uint32_t number, uint32_t plan, uint64_t *insertion);
-int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
-				const char *machine_id, uint32_t number, uint32_t plan, uint64_t *insertion);
-int __real_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion, enum dealbox_ledger_outcome outcome,
-			      unsigned int reason, unsigned int differences, const struct dealbox_event *events,
+int __real_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+				unsigned int copy, const char *machine_id, uint32_t number,
+				uint32_t plan, uint64_t *insertion);
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+				unsigned int copy, const char *machine_id, uint32_t number,
+				uint32_t plan, uint64_t *insertion);
+int __real_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
+			      enum dealbox_ledger_outcome outcome, unsigned int reason,
+			      unsigned int differences, const struct dealbox_event *events,
 			      size_t count);
-int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion, enum dealbox_ledger_outcome outcome,
-			      unsigned int reason, unsigned int differences, const struct dealbox_event *events,
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
+			      enum dealbox_ledger_outcome outcome, unsigned int reason,
+			      unsigned int differences, const struct dealbox_event *events,
 			      size_t count);
 int __real_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
 				   struct dealbox_deal *deal);
@@ -297,30 +308,36 @@ int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox
 {
 	int err = taken(&fails.add_act);
 
-	called("act %u user %u job %u %u.%u %s;", act->act, (unsigned int)act->uid, (unsigned int)(act->job - the_job + 1),
-	       act->board, act->copy, act->machine);
+	called("act %u user %u job %u %u.%u %s;", act->act, (unsigned int)act->uid,
+	       (unsigned int)(act->job - the_job + 1), act->board, act->copy, act->machine);
 	return err ? err : __real_dealbox_ledger_add_act(l, act);
 }
 
-int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy,
-				const char *machine_id, uint32_t number, uint32_t plan, uint64_t *insertion)
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
+				unsigned int copy, const char *machine_id, uint32_t number,
+				uint32_t plan, uint64_t *insertion)
 {
 	int err = taken(&fails.begin);
 
-	called("begin %u %u.%u %s %u %u;", (unsigned int)(job - the_job + 1), board, copy, machine_id, (unsigned int)number,
-	       (unsigned int)plan);
-	return err ? err : __real_dealbox_ledger_begin(l, job, board, copy, machine_id, number, plan, insertion);
+	called("begin %u %u.%u %s %u %u;", (unsigned int)(job - the_job + 1), board, copy,
+	       machine_id, (unsigned int)number, (unsigned int)plan);
+	return err ? err :
+		     __real_dealbox_ledger_begin(l, job, board, copy, machine_id, number, plan,
+						 insertion);
 }
 
-int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion, enum dealbox_ledger_outcome outcome,
-			      unsigned int reason, unsigned int differences, const struct dealbox_event *events,
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
+			      enum dealbox_ledger_outcome outcome, unsigned int reason,
+			      unsigned int differences, const struct dealbox_event *events,
 			      size_t count)
 {
 	int err = fails.after ? 0 : taken(&fails.end);
 
 	fails.after -= fails.after > 0;
 	called("end %d 0x%x %u %zu;", outcome, reason, differences, count);
-	return err ? err : __real_dealbox_ledger_end(l, insertion, outcome, reason, differences, events, count);
+	return err ? err :
+		     __real_dealbox_ledger_end(l, insertion, outcome, reason, differences, events,
+					       count);
 }
 
 int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
@@ -337,9 +354,12 @@ int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsig
 }
 
 #define READS(name, value, each) \
-	int __real_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, void *context); \
-	int __wrap_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, void *context); \
-	int __wrap_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, void *context) \
+	int __real_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, \
+					 void *context); \
+	int __wrap_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, \
+					 void *context); \
+	int __wrap_dealbox_ledger_##name(struct dealbox_ledger *l, uint64_t of, each, \
+					 void *context) \
 	{ \
 		int err = taken(&fails.name); \
 		\
@@ -353,20 +373,26 @@ READS(copies, f, int (*f)(const struct dealbox_ledger_copy *, void *))
 
 typedef int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context);
 
-int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
-				     void *context);
-int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
-				     void *context);
-int __real_dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion);
-int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion);
-int __real_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
-int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last);
+int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open,
+				     each_insertion *each, void *context);
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open,
+				     each_insertion *each, void *context);
+int __real_dealbox_ledger_counts(struct dealbox_ledger *l,
+				 const struct dealbox_ledger_insertion *insertion);
+int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l,
+				 const struct dealbox_ledger_insertion *insertion);
+int __real_dealbox_ledger_last(struct dealbox_ledger *l, const char *id,
+			       struct dealbox_ledger_insertion *last);
+int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id,
+			       struct dealbox_ledger_insertion *last);
 int __real_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
 int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record);
-int __real_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck, uint32_t capabilities,
-				  const struct dealbox_trace *trace, struct dealbox_verdict **out);
-int __wrap_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck, uint32_t capabilities,
-				  const struct dealbox_trace *trace, struct dealbox_verdict **out);
+int __real_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck,
+				  uint32_t capabilities, const struct dealbox_trace *trace,
+				  struct dealbox_verdict **out);
+int __wrap_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck,
+				  uint32_t capabilities, const struct dealbox_trace *trace,
+				  struct dealbox_verdict **out);
 int __real_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
 int __wrap_dealbox_law_capture_pocket(const struct dealbox_trace *capture, dealbox_cards *out);
 void __real_dealbox_plan_wipe(struct dealbox_plan *plan);
@@ -377,22 +403,24 @@ void __real_sodium_memzero(void *start, size_t size);
 /* the library calls it as well, which the linker does not keep apart */
 void __wrap_sodium_memzero(void *start, size_t size) __attribute__((visibility("default")));
 
-int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
-				     void *context)
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open,
+				     each_insertion *each, void *context)
 {
 	int err = taken(&fails.insertions);
 
 	return err ? err : __real_dealbox_ledger_insertions(l, job, open, each, context);
 }
 
-int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion)
+int __wrap_dealbox_ledger_counts(struct dealbox_ledger *l,
+				 const struct dealbox_ledger_insertion *insertion)
 {
 	int err = taken(&fails.counts);
 
 	return err ? err : __real_dealbox_ledger_counts(l, insertion);
 }
 
-int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id, struct dealbox_ledger_insertion *last)
+int __wrap_dealbox_ledger_last(struct dealbox_ledger *l, const char *id,
+			       struct dealbox_ledger_insertion *last)
 {
 	int err = taken(&fails.last);
 
@@ -410,8 +438,9 @@ int __wrap_dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 	return err;
 }
 
-int __wrap_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck, uint32_t capabilities,
-				  const struct dealbox_trace *trace, struct dealbox_verdict **out)
+int __wrap_dealbox_verify_machine(const struct dealbox_plan *plan, const uint8_t *deck,
+				  uint32_t capabilities, const struct dealbox_trace *trace,
+				  struct dealbox_verdict **out)
 {
 	int err = taken(&fails.verify);
 
@@ -467,9 +496,11 @@ struct world {
 	char said[2048];
 };
 
-static void on_say(struct dealing *d, enum dealing_message message, const struct copy *copy, const char *text)
+static void on_say(struct dealing *d, enum dealing_message message, const struct copy *copy,
+		   const char *text)
 {
-	static const char *const kinds[DEALING_MESSAGES] = { "recorded", "void", "refused", "ledger", "doubt" };
+	static const char *const kinds[DEALING_MESSAGES] = { "recorded", "void", "refused",
+							     "ledger", "doubt" };
 	struct world *w = d->context;
 	size_t length = strlen(w->said);
 
@@ -477,13 +508,14 @@ static void on_say(struct dealing *d, enum dealing_message message, const struct
 		 copy ? copy->board : 0, copy ? copy->copy : 0, text);
 }
 
-static void on_judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact, const char *text)
+static void on_judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact,
+		      const char *text)
 {
 	struct world *w = d->context;
 	size_t length = strlen(w->said);
 
-	snprintf(w->said + length, sizeof(w->said) - length, "judged %u.%u #%u %d: %s|", copy->board, copy->copy,
-		 (unsigned int)insertion, exact, text);
+	snprintf(w->said + length, sizeof(w->said) - length, "judged %u.%u #%u %d: %s|",
+		 copy->board, copy->copy, (unsigned int)insertion, exact, text);
 }
 
 static const struct dealing_listener listener = { .say = on_say, .judged = on_judged };
@@ -536,7 +568,8 @@ static void world_begin(struct world *w, unsigned int options)
 	snprintf(machine.what.what, sizeof(machine.what.what), "it will not");
 	memset(&fails, 0, sizeof(fails));
 	/* in memory, to avoid waiting for a disk */
-	strcpy(w->folder, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
+	strcpy(w->folder,
+	       access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
 	assert_non_null(mkdtemp(w->folder));
 	strcat(w->folder, "/ledger");
 	w->ledger = dealbox_ledger_new();
@@ -544,9 +577,11 @@ static void world_begin(struct world *w, unsigned int options)
 	make_deal(&boards[0].deal, 1);
 	make_deal(&boards[1].deal, 2);
 	if (!(options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_LAWS)))
-		assert_int_equal(dealbox_ledger_add_set(w->ledger, "monday", boards, 2, &set, NULL), 0);
+		assert_int_equal(dealbox_ledger_add_set(w->ledger, "monday", boards, 2, &set,
+							NULL), 0);
 	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
-		.set = set, .boards = numbers, .count = 2, .copies = options & DEALBOX_JOB_CAPTURE ? 4 : 1,
+		.set = set, .boards = numbers, .count = 2, .copies = options & DEALBOX_JOB_CAPTURE ?
+			4 : 1,
 		.options = options }, &the_job, NULL), 0);
 	assert_int_equal(job_load(w->ledger, &w->jobs, the_job, &w->job), 0);
 	w->d.listener = &listener;
@@ -606,7 +641,8 @@ static void begun(struct world *w)
 /* Add the events of a card that is read, routed and lands. */
 static void card(unsigned int position, unsigned int face, unsigned int pocket)
 {
-	static const uint32_t types[] = { DEALBOX_EV_CARD_READ, DEALBOX_EV_CARD_ROUTED, DEALBOX_EV_CARD_LANDED };
+	static const uint32_t types[] = { DEALBOX_EV_CARD_READ, DEALBOX_EV_CARD_ROUTED,
+					  DEALBOX_EV_CARD_LANDED };
 	size_t n;
 
 	for (n = 0; n < COUNT(types); n++) {
@@ -689,7 +725,8 @@ static void test_commands(void **state)
 			assert_string_equal(calls(), rows[n].call);
 			assert_int_equal(w.d.suspect, answers[k].suspect);
 			assert_int_equal(w.d.heard, rows[n].moves ? 7000001 : 1);
-			assert_string_equal(said(&w), answers[k].error ? "refused 2.1: it will not|" : "");
+			assert_string_equal(said(&w),
+					    answers[k].error ? "refused 2.1: it will not|" : "");
 		}
 	}
 	/* a deal that starts has no stop yet */
@@ -877,7 +914,8 @@ static void test_plan(void **state)
 	w.d.plan_id = 41;
 	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
 	make_deal(&deal, 1);
-	assert_int_equal(dealbox_plan_by_card(&expected, 42, &deal, dealbox_pack_bridge(), NULL), 0);
+	assert_int_equal(dealbox_plan_by_card(&expected, 42, &deal, dealbox_pack_bridge(), NULL),
+			 0);
 	assert_memory_equal(&machine.plan, &expected, sizeof(expected));
 	assert_memory_equal(&w.d.plan, &expected, sizeof(expected));
 	assert_int_equal(wiped.plans, 1);
@@ -1076,8 +1114,9 @@ static void test_judge(void **state)
 	assert_int_equal(does(&w, STEP_JUDGE), DID_EXACT);
 	assert_int_equal(memory_seen.unwiped, 0);
 	assert_string_equal(calls(), "end 1 0x0 0 159;");
-	assert_string_equal(said(&w), "recorded 1.1: board 1, copy 1: exact duplicate (by exit sensors), recorded|"
-			    "judged 1.1 #1 1: exact duplicate (by exit sensors)|");
+	assert_string_equal(said(&w), "recorded 1.1: board 1, copy 1: exact duplicate (by exit "
+				      "sensors), recorded|judged 1.1 #1 1: exact duplicate (by "
+				      "exit sensors)|");
 	assert_int_equal(w.d.plan.entries, 0);
 	assert_int_equal(w.job->voided, 0);
 	assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
@@ -1115,7 +1154,8 @@ static void test_judge(void **state)
 	fails.verify = -ENOMEM;
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
 	assert_string_equal(calls(), "end 4 0x0 1 159;");
-	assert_string_equal(said(&w), "void 1.1: board 1, copy 1: void: what was dealt is not known|"
+	assert_string_equal(said(&w),
+			    "void 1.1: board 1, copy 1: void: what was dealt is not known|"
 			    "judged 1.1 #1 0: void: what was dealt is not known|");
 	world_end(&w);
 
@@ -1127,7 +1167,8 @@ static void test_judge(void **state)
 	w.d.trace = NULL;
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
 	assert_string_equal(calls(), "end 4 0x0 1 0;");
-	assert_string_equal(said(&w), "void 1.1: board 1, copy 1: void: what was dealt is not known|"
+	assert_string_equal(said(&w),
+			    "void 1.1: board 1, copy 1: void: what was dealt is not known|"
 			    "judged 1.1 #1 0: void: what was dealt is not known|");
 	world_end(&w);
 }
@@ -1156,9 +1197,12 @@ static void test_capture(void **state)
 		assert_true(was_wiped(sizeof(dealbox_cards)));
 		assert_memory_equal(calls(), right ? "end 5 " : "end 3 ", 6);
 		if (right)
-			assert_non_null(strstr(said(&w), "board 1, copy 1: read: 13 cards, recorded|"));
+			assert_non_null(strstr(said(&w),
+					       "board 1, copy 1: read: 13 cards, recorded|"));
 		else
-			assert_non_null(strstr(said(&w), "put the right ones into the hopper|judged 1.1 #1 0"));
+			assert_non_null(strstr(said(&w),
+					       "put the right ones into the hopper|judged 1.1 #1 "
+					       "0"));
 		world_end(&w);
 	}
 	/* the message names the pocket */
@@ -1258,8 +1302,9 @@ static void test_void(void **state)
 		assert_int_equal(dealing_do(&w.d, &step), DID_OK);
 		snprintf(expected, sizeof(expected), "end 3 0x%x 0 1;", rows[n].reason);
 		assert_string_equal(calls(), expected);
-		snprintf(expected, sizeof(expected), "void 1.1: board 1, copy 1: %s|judged 1.1 #1 0: %s|",
-			 rows[n].text, rows[n].text);
+		snprintf(expected, sizeof(expected),
+			 "void 1.1: board 1, copy 1: %s|judged 1.1 #1 0: %s|", rows[n].text,
+			 rows[n].text);
 		assert_string_equal(said(&w), expected);
 		assert_int_equal(w.job->voided, 1);
 		jobs_free(&w.jobs);
@@ -1270,7 +1315,8 @@ static void test_void(void **state)
 /* An exact verdict is revoked, also when the job is no longer in memory. */
 static void test_undo(void **state)
 {
-	static const char sentence[] = "void: wrong pocket behind its end, so it is not exact after all";
+	static const char sentence[] =
+		"void: wrong pocket behind its end, so it is not exact after all";
 	char expected[256];
 	struct step step;
 	struct world w;
@@ -1287,7 +1333,8 @@ static void test_undo(void **state)
 	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
 	assert_int_equal(w.job->voided, 1);
 	assert_string_equal(calls(), "act 5 user 4294967295 job 1 1.1 SN1;");
-	snprintf(expected, sizeof(expected), "void 1.1: board 1, copy 1: %s|judged 1.1 #1 0: %s|", sentence, sentence);
+	snprintf(expected, sizeof(expected), "void 1.1: board 1, copy 1: %s|judged 1.1 #1 0: %s|",
+		 sentence, sentence);
 	assert_string_equal(said(&w), expected);
 	jobs_free(&w.jobs);
 	assert_int_equal(dealing_do(&w.d, &step), DID_OK);
@@ -1327,7 +1374,8 @@ static void test_attest(void **state)
 	assert_int_equal(does(&w, STEP_SIGNED), DID_NO_ANSWER);
 	assert_string_equal(calls(), "attestation;identity;");
 	machine.identity_error = 0;
-	assert_int_equal(dealbox_ledger_get_attestation(w.d.ledger, w.d.insertion, &found), -ENOENT);
+	assert_int_equal(dealbox_ledger_get_attestation(w.d.ledger, w.d.insertion, &found),
+			 -ENOENT);
 
 	memcpy(w.d.nonce, first, sizeof(first));
 	wiped.count = 0;
@@ -1469,7 +1517,8 @@ static void test_first_board(void **state)
 		}
 		assert_true(w.d.engine.confirm);
 		assert_int_equal(w.d.engine.cause, DEALBOX_OPERATOR_USED);
-		assert_non_null(strstr(w.said, "the last one that the ledger knows is 1: if another computer"));
+		assert_non_null(strstr(w.said, "the last one that the ledger knows is 1: if "
+					       "another computer"));
 		assert_null(strstr(strstr(w.said, "doubt 0.0: insertion") + 1, "doubt"));
 		said(&w);
 	}
@@ -1701,7 +1750,8 @@ static void test_repeat(void **state)
 		was_wiped(0);
 		dealing_read(&w.d, NULL);
 		assert_true(was_wiped(sizeof(struct dealbox_diagnosis)));
-		assert_non_null(strstr(w.d.diagnosis, reversed == 1 ? "10 from the top of South" : "10 from the top of East"));
+		assert_non_null(strstr(w.d.diagnosis, reversed == 1 ? "10 from the top of South" :
+								      "10 from the top of East"));
 		assert_null(strstr(w.d.diagnosis, "HJ"));
 		assert_non_null(strstr(w.d.revealed, "HJ"));
 		assert_int_equal(w.d.seat, reversed == 1 ? 3 : 2);
@@ -1805,8 +1855,8 @@ static void test_learns(void **state)
 
 /* ---- jobs as the ledger has them ---- */
 
-static uint64_t add_job(struct world *w, const char *session, unsigned int copies, unsigned int options,
-			int priority, const char *const *machines)
+static uint64_t add_job(struct world *w, const char *session, unsigned int copies,
+			unsigned int options, int priority, const char *const *machines)
 {
 	static const unsigned int numbers[] = { 2, 1 };
 	struct dealbox_ledger_board boards[2] = { { .number = 1 }, { .number = 2 } };
@@ -1822,10 +1872,12 @@ static uint64_t add_job(struct world *w, const char *session, unsigned int copie
 	return job;
 }
 
-static void act(struct world *w, enum dealbox_ledger_act_kind kind, uint64_t job, unsigned int board, int value)
+static void act(struct world *w, enum dealbox_ledger_act_kind kind, uint64_t job,
+		unsigned int board, int value)
 {
 	const struct dealbox_ledger_act a = {
-		.act = kind, .uid = 1, .job = job, .board = board, .copy = board ? 1 : 0, .value = value,
+		.act = kind, .uid = 1, .job = job, .board = board, .copy = board ? 1 : 0,
+		.value = value,
 	};
 
 	assert_int_equal(__real_dealbox_ledger_add_act(w->ledger, &a), 0);
@@ -1836,7 +1888,9 @@ static void record_of(struct world *w, uint64_t job, unsigned int board, uint32_
 {
 	uint64_t insertion;
 
-	assert_int_equal(__real_dealbox_ledger_begin(w->ledger, job, board, 1, "SN1", number, 3, &insertion), 0);
+	assert_int_equal(__real_dealbox_ledger_begin(w->ledger, job, board, 1, "SN1", number, 3,
+						     &insertion),
+			 0);
 	if (outcome)
 		assert_int_equal(__real_dealbox_ledger_end(w->ledger, insertion, outcome, 0,
 			outcome == DEALBOX_LEDGER_DIFFERS, machine.events, 1), 0);
@@ -2019,7 +2073,9 @@ static void test_last_is_recorded(void **state)
 	struct dealbox_ledger_act redeal = {
 		.act = DEALBOX_ACT_REDEAL, .uid = 1, .board = 1, .copy = 2, .machine = "SN1",
 	};
-	struct dealbox_ledger_act skip = { .act = DEALBOX_ACT_SKIP, .uid = 1, .board = 2, .copy = 2 };
+	struct dealbox_ledger_act skip = {
+		.act = DEALBOX_ACT_SKIP, .uid = 1, .board = 2, .copy = 2
+	};
 	unsigned int options = 0;
 	uint64_t insertion, id;
 	uint32_t number = 0;
@@ -2031,7 +2087,8 @@ static void test_last_is_recorded(void **state)
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
 	id = add_job(&w, "monday", 2, DEALBOX_JOB_REVERSED, 0, NULL);
 	record_of(&w, id, 1, 1, DEALBOX_LEDGER_EXACT);
-	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN1", 2, 3, &insertion), 0);
+	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN1", 2, 3, &insertion),
+			 0);
 	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
 						   machine.events, 1), 0);
 	/* the same copy of another board does not matter */
@@ -2055,7 +2112,8 @@ static void test_last_is_recorded(void **state)
 	/* after a late stop the board was to be emptied, but may come back with its cards */
 	assert_true(ledger_doubts(w.ledger, "SN1"));
 	/* another machine deals that copy: the board of this one counts no more than before */
-	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN2", 7, 3, &insertion), 0);
+	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN2", 7, 3, &insertion),
+			 0);
 	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
 						   machine.events, 1), 0);
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
@@ -2130,7 +2188,8 @@ static void test_by_hand(void **state)
 	w.d.plan_id = 6;
 	fails.add_act = 1;
 	assert_int_equal(does(&w, STEP_BEGIN), DID_LEDGER);
-	snprintf(expected, sizeof(expected), "act 8 user %u job 1 1.0 SN1;", (unsigned int)getuid());
+	snprintf(expected, sizeof(expected), "act 8 user %u job 1 1.0 SN1;",
+		 (unsigned int)getuid());
 	assert_string_equal(calls(), expected);
 	strcat(expected, "begin 1 1.1 SN1 1 6;");
 	assert_int_equal(does(&w, STEP_BEGIN), DID_OK);
@@ -2164,7 +2223,8 @@ static void test_ledger_doubts(void **state)
 
 	(void)state;
 	for (n = 0; n < COUNT(rows); n++) {
-		world_begin(&w, rows[n].outcome == DEALBOX_LEDGER_CAPTURED ? DEALBOX_JOB_CAPTURE : 0);
+		world_begin(&w,
+			    rows[n].outcome == DEALBOX_LEDGER_CAPTURED ? DEALBOX_JOB_CAPTURE : 0);
 		event(DEALBOX_EV_BOARD_INSERTED, 1);
 		assert_false(ledger_doubts(w.ledger, "SN1"));
 		/* restored from before the machine's first deal: it may have dealt since */
@@ -2205,7 +2265,9 @@ static void test_by_position(void **state)
 	assert_int_equal(job_plan(w.ledger, w.job, &(struct copy){ the_job, 2, 1 }, 6, &plan), 0);
 	make_deal(&deal, 2);
 	count = dealbox_pack_sorted(dealbox_pack_bridge(), deck);
-	assert_int_equal(dealbox_plan_by_position(&expected, 6, &deal, dealbox_pack_bridge(), NULL, deck, count), 0);
+	assert_int_equal(dealbox_plan_by_position(&expected, 6, &deal, dealbox_pack_bridge(), NULL,
+						  deck, count),
+			 0);
 	assert_memory_equal(&plan, &expected, sizeof(plan));
 	world_end(&w);
 
@@ -2217,7 +2279,8 @@ static void test_by_position(void **state)
 			for (unsigned int k = 0; k < pack->size[n]; k++)
 				deal.hand[n] |= (dealbox_cards)1 << deck[card++];
 		assert_ptr_equal(job_pack(&deal), pack);
-		assert_int_equal(dealbox_plan_by_position(&plan, 6, &deal, pack, NULL, deck, count), 0);
+		assert_int_equal(dealbox_plan_by_position(&plan, 6, &deal, pack, NULL, deck, count),
+				 0);
 		verdict = NULL;
 		assert_int_equal(job_verify(NULL, &plan, 0, trace, &verdict), 0);
 		assert_non_null(verdict);
@@ -2254,12 +2317,14 @@ static void test_sensors_that_saw_nothing(void **state)
 		calls();
 		assert_int_equal(does(&w, STEP_JUDGE), sensors ? DID_DIFFERS : DID_EXACT);
 		assert_string_equal(said(&w), sensors ?
-				    "void 1.1: board 1, copy 1: not an exact duplicate: the exit sensors saw no "
-				    "card|judged 1.1 #1 0: not an exact duplicate: the exit sensors saw no card|" :
-				    "recorded 1.1: board 1, copy 1: exact duplicate (by gates), recorded|"
-				    "judged 1.1 #1 1: exact duplicate (by gates)|");
+				    "void 1.1: board 1, copy 1: not an exact duplicate: the exit "
+				    "sensors saw no card|judged 1.1 #1 0: not an exact duplicate: "
+				    "the exit sensors saw no card|" :
+				    "recorded 1.1: board 1, copy 1: exact duplicate (by gates), "
+				    "recorded|judged 1.1 #1 1: exact duplicate (by gates)|");
 		assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
-		assert_int_equal(last.outcome, sensors ? DEALBOX_LEDGER_DIFFERS : DEALBOX_LEDGER_EXACT);
+		assert_int_equal(last.outcome,
+				 sensors ? DEALBOX_LEDGER_DIFFERS : DEALBOX_LEDGER_EXACT);
 		assert_int_equal(last.differences, sensors);
 		world_end(&w);
 	}
@@ -2278,10 +2343,13 @@ static void test_law(void **state)
 	for (wrong = 0; wrong < 2; wrong++) {
 		world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST));
 		begun(&w);
-		assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST, 7, &plan), 0);
+		assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST, 7,
+						  &plan),
+				 0);
 		assert_memory_equal(&w.d.plan, &plan, sizeof(plan));
 		for (n = 0; n < DEALBOX_CARDS; n++)
-			card(n, (5 * n + 3) % DEALBOX_CARDS, plan.pocket[wrong && (n == 8 || n == 9) ? 17 - n : n]);
+			card(n, (5 * n + 3) % DEALBOX_CARDS,
+			     plan.pocket[wrong && (n == 8 || n == 9) ? 17 - n : n]);
 		done(counts);
 		dealing_read(&w.d, NULL);
 		assert_int_equal(does(&w, STEP_JUDGE), wrong ? DID_DIFFERS : DID_EXACT);

@@ -114,10 +114,12 @@ static void a_key_is_for_one_pc(void **state)
 	assert_int_equal(pool_seal_key(pc.public_key, key, sealed), 0);
 	assert_int_equal(pool_open_key(pc.public_key, pc.secret_key, sealed, opened), 0);
 	assert_memory_equal(opened, key, POOL_KEY);
-	assert_int_equal(pool_open_key(other.public_key, other.secret_key, sealed, opened), -EBADMSG);
+	assert_int_equal(pool_open_key(other.public_key, other.secret_key, sealed, opened),
+			 -EBADMSG);
 	for (size_t n = 0; n < sizeof(sealed); n++) {
 		sealed[n] ^= 0x20;
-		assert_int_equal(pool_open_key(pc.public_key, pc.secret_key, sealed, opened), -EBADMSG);
+		assert_int_equal(pool_open_key(pc.public_key, pc.secret_key, sealed, opened),
+				 -EBADMSG);
 		sealed[n] ^= 0x20;
 	}
 	/* a point of low order */
@@ -148,8 +150,9 @@ static void a_set_is_for_one_pc_job_and_session(void **state)
 	pool_keys(pc.public_key, pc.secret_key);
 	pool_keys(other.public_key, other.secret_key);
 	assert_int_equal(pool_seal_set(key, pc.public_key, JOB, SESSION, set, &sealed, &size), 0);
-	assert_int_equal(pool_open_set(key, pc.public_key, pc.secret_key, JOB, SESSION, sealed, size,
-				       &opened), 0);
+	assert_int_equal(pool_open_set(key, pc.public_key, pc.secret_key, JOB, SESSION, sealed,
+				       size, &opened),
+			 0);
 	assert_int_equal(dealbox_set_count(opened), BOARDS);
 	assert_string_equal(dealbox_set_pack(opened)->name, "bridge");
 	for (unsigned int n = 0; n < BOARDS; n++) {
@@ -157,7 +160,8 @@ static void a_set_is_for_one_pc_job_and_session(void **state)
 		assert_int_equal(dealbox_set_get(opened, n, &board), 0);
 		assert_int_equal(board.number, wanted.number);
 		assert_memory_equal(&board.deal, &wanted.deal, sizeof(board.deal));
-		assert_null(memmem(sealed, size, &wanted.deal.hand[1], sizeof(wanted.deal.hand[1])));
+		assert_null(memmem(sealed, size, &wanted.deal.hand[1],
+				   sizeof(wanted.deal.hand[1])));
 	}
 	dealbox_set_free(opened);
 	assert_int_equal(open_it(key, &other, JOB, SESSION, sealed, size), -EBADMSG);
@@ -191,7 +195,8 @@ static void a_set_of_somebody_else_is_not_opened(void **state)
 
 	(void)state;
 	pool_keys(pc.public_key, pc.secret_key);
-	assert_int_equal(pool_seal_set(other_key, pc.public_key, JOB, SESSION, set, &sealed, &size), 0);
+	assert_int_equal(pool_seal_set(other_key, pc.public_key, JOB, SESSION, set, &sealed, &size),
+			 0);
 	assert_int_equal(open_it(key, &pc, JOB, SESSION, sealed, size), -EBADMSG);
 	assert_int_equal(open_it(other_key, &pc, JOB, SESSION, sealed, size), 0);
 	free(sealed);

@@ -173,7 +173,7 @@ struct reader {
 	unsigned int kind;
 	unsigned int known;	/* percentage of misreads typical for the reader */
 	dealbox_cards (*kinds)(unsigned int card);
-	enum { NONE, POOR, CLEAR } quality;	/* how well the reported quality separates misreads */
+	enum { NONE, POOR, CLEAR } quality; /* how well the reported quality separates misreads */
 };
 
 static dealbox_cards bars(unsigned int card)
@@ -244,8 +244,10 @@ static unsigned int misread(const struct reader *reader, unsigned int card)
  */
 static uint8_t quality(const struct reader *reader, bool good)
 {
-	unsigned int clear = good ? 84 + draw(6) + draw(6) + draw(7) : 52 + draw(16) + draw(16) + draw(17);
-	unsigned int poor = good ? 70 + draw(11) + draw(11) + draw(11) : 62 + draw(13) + draw(13) + draw(13);
+	unsigned int clear = good ? 84 + draw(6) + draw(6) + draw(7) :
+				    52 + draw(16) + draw(16) + draw(17);
+	unsigned int poor = good ? 70 + draw(11) + draw(11) + draw(11) :
+				   62 + draw(13) + draw(13) + draw(13);
 
 	return reader->quality == CLEAR ? clear : reader->quality == POOR ? poor : DEALBOX_NONE;
 }
@@ -261,7 +263,9 @@ static void learn(struct dealbox_confusion *confusion, const struct reader *read
 		struct dealbox_event e = { .type = DEALBOX_EV_DEAL_STARTED, .code = 1 };
 
 		add(trace, e);
-		e = (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ, .position = 7, .quality = 50 };
+		e = (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ,
+					    .position = 7,
+					    .quality = 50 };
 		e.card = misread(reader, really);
 		add(trace, e);
 		e.card = really;
@@ -312,8 +316,9 @@ static void test_rates(void **state)
 			if (!is_earlier && draw(2))
 				continue;
 			trace = deal(readings, DEALBOX_CARDS, stops & 1);
-			assert_int_equal(dealbox_diagnose_repeat(trace, dealbox_pack_bridge(), confusion,
-								 NULL, &d), 0);
+			assert_int_equal(dealbox_diagnose_repeat(trace, dealbox_pack_bridge(),
+								 confusion, NULL, &d),
+					 0);
 			stops++;
 			/* One of the two is the misread card, and its identity is a candidate. */
 			assert_true(d.earlier.position == at || d.later.position == at);
@@ -321,13 +326,16 @@ static void test_rates(void **state)
 			assert_true((d.easily & ~d.candidates) == 0);
 			assert_int_equal(d.chance[0] + d.chance[1] + d.chance[2], 100);
 			earlier += is_earlier;
-			right += d.likely == (is_earlier ? DEALBOX_CULPRIT_EARLIER : DEALBOX_CULPRIT_LATER);
+			right += d.likely ==
+				 (is_earlier ? DEALBOX_CULPRIT_EARLIER : DEALBOX_CULPRIT_LATER);
 			easily += d.easily >> really & 1;
 			named += dealbox_cards_count(d.easily);
-			assert_int_equal(d.earlier.place, stops & 1 ? 0 : d.earlier.position / 4 + 1);
+			assert_int_equal(d.earlier.place,
+					 stops & 1 ? 0 : d.earlier.position / 4 + 1);
 			dealbox_trace_free(trace);
 		}
-		print_message("# %s: right %.1f %%, always the earlier %.1f %%; among %.1f cards named %.1f %%\n",
+		print_message("# %s: right %.1f %%, always the earlier %.1f %%; among %.1f cards "
+			      "named %.1f %%\n",
 			      reader->name, right * 100.0 / stops, earlier * 100.0 / stops,
 			      named * 1.0 / stops, easily * 100.0 / stops);
 		/* Without other evidence, the earlier one is blamed. */
@@ -416,8 +424,10 @@ static void says(const struct dealbox_diagnosis *d, bool reveal, const char *tex
 /* The message names seats and "top card", which a person can see, and no pocket numbers. */
 static void test_message(void **state)
 {
-	const struct reading readings[] = { { 38, 90 }, { 0, 50 }, { 5, 90 }, { 7, 90 }, { 0, 90 } };
-	const struct reading deep[] = { { 0, 50 }, { 1, 90 }, { 2, 90 }, { 3, 90 }, { 4, 90 }, { 5, 90 }, { 6, 90 },
+	const struct reading readings[] = { { 38, 90 }, { 0, 50 }, { 5, 90 }, { 7, 90 },
+					    { 0, 90 } };
+	const struct reading deep[] = { { 0, 50 }, { 1, 90 }, { 2, 90 }, { 3, 90 }, { 4, 90 },
+					{ 5, 90 }, { 6, 90 },
 					{ 7, 90 }, { 8, 90 }, { 0, 90 } };
 	const uint8_t turned[DEALBOX_HANDS] = { 3, 2, 1, 0 };
 	struct dealbox_trace *trace = deal(readings, 5, true);
@@ -426,10 +436,14 @@ static void test_message(void **state)
 
 	(void)state;
 	assert_int_equal(diagnose(trace, DEALBOX_READER_BARCODE, NULL, &d), 0);
-	says(&d, false, "Two cards are to be looked at: the card at the reader, and the top card of East's hand. ");
+	says(&d, false,
+	     "Two cards are to be looked at: the card at the reader, and the top card of East's "
+	     "hand. ");
 	says(&d, false, "Most likely the one in East's hand was misread: replace that card. ");
 	says(&d, false, "If both are the same, a card of another deck got in.");
-	says(&d, true, "read both as SA; not seen yet, and easily misread so: DT, D3, C4; or another of 45 cards not seen yet.");
+	says(&d, true,
+	     "read both as SA; not seen yet, and easily misread so: DT, D3, C4; or another of 45 "
+	     "cards not seen yet.");
 	assert_true(dealbox_diagnosis_message(&d, false, cut, sizeof(cut)) > sizeof(cut));
 	assert_int_equal(strlen(cut), sizeof(cut) - 1);
 	/* other order of pockets: pocket 1 is South's */
@@ -594,10 +608,13 @@ static void test_where_it_lies(void **state)
 static void test_suspicion(void **state)
 {
 	static const struct { uint8_t worse, same, quality; unsigned int later; } rows[] = {
-		{ 1, 1, 50, 71 }, { 0, 0, 50, 79 }, { 0, 2, 50, 79 }, { 1, 0, 50, 79 }, { 0, 4, 50, 71 }, { 2, 0, 50, 71 },
-		{ 3, 0, 50, 61 }, { 4, 0, 50, 61 }, { 5, 0, 50, 49 }, { 8, 0, 50, 49 }, { 9, 0, 50, 37 },
+		{ 1, 1, 50, 71 }, { 0, 0, 50, 79 }, { 0, 2, 50, 79 }, { 1, 0, 50, 79 },
+		{ 0, 4, 50, 71 }, { 2, 0, 50, 71 },
+		{ 3, 0, 50, 61 }, { 4, 0, 50, 61 }, { 5, 0, 50, 49 }, { 8, 0, 50, 49 },
+		{ 9, 0, 50, 37 },
 		{ 16, 0, 50, 37 }, { 17, 0, 50, 28 }, { 32, 0, 50, 28 }, { 33, 0, 50, 16 },
-		{ 63, 0, 50, 16 }, { 63, 0, 100, 16 }, { 63, 0, 101, 33 }, { 63, 0, DEALBOX_NONE, 33 },
+		{ 63, 0, 50, 16 }, { 63, 0, 100, 16 }, { 63, 0, 101, 33 },
+		{ 63, 0, DEALBOX_NONE, 33 },
 	};
 	struct dealbox_diagnosis d;
 
@@ -619,7 +636,8 @@ static void test_suspicion(void **state)
 		assert_int_equal(diagnose(trace, DEALBOX_READER_OTHER, NULL, &d), 0);
 		assert_true(memory_seen.wiped >= DEALBOX_CARDS * sizeof(uint32_t));
 		assert_int_equal(d.chance[DEALBOX_CULPRIT_LATER], rows[r].later);
-		assert_in_range(d.chance[DEALBOX_CULPRIT_EARLIER] + d.chance[DEALBOX_CULPRIT_LATER], 98, 99);
+		assert_in_range(d.chance[DEALBOX_CULPRIT_EARLIER] + d.chance[DEALBOX_CULPRIT_LATER],
+				98, 99);
 		assert_int_equal(d.chance[0] + d.chance[1] + d.chance[2], 100);
 		assert_int_equal(d.likely, rows[r].later > 49 ? DEALBOX_CULPRIT_LATER :
 				 DEALBOX_CULPRIT_EARLIER);
@@ -707,46 +725,60 @@ static void test_easily(void **state)
 static void test_sentences(void **state)
 {
 #define BOTH	"Two cards are to be looked at: the card at the reader, and "
-#define REPLACE	" was misread: replace that card. If both are the same, a card of another deck got in."
+#define REPLACE	" was misread: replace that card. If both are the same, a card of another deck " \
+		"got in."
 	static const struct {
 		struct dealbox_diagnosis d;
 		bool reveal;
 		const char *text;
 	} rows[] = {
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
+		       "earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE, .place = 1 } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
+		       "earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1 } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
+		       "earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
-		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1, .above = 1 } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
+		       "earlier" REPLACE },
+		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1, .above = 1 } },
+		  false, BOTH "the card that was dealt as card 3. Most likely the one dealt "
+			      "earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NORTH } }, false,
 		  BOTH "the card in North's hand that was dealt as card 3. "
 		  "Most likely the one in North's hand" REPLACE },
 		{ { .earlier = { .hand = DEALBOX_EAST, .place = 1, .above = 1 } }, false,
-		  BOTH "card 2 from the top of East's hand. Most likely the one in East's hand" REPLACE },
-		{ { .earlier = { .hand = DEALBOX_SOUTH, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER }, false,
+		  BOTH "card 2 from the top of East's hand. Most likely the one in East's "
+		       "hand" REPLACE },
+		{ { .earlier = { .hand = DEALBOX_SOUTH, .place = 2 },
+		    .likely = DEALBOX_CULPRIT_LATER }, false,
 		  BOTH "the top card of South's hand. Most likely the one at the reader" REPLACE },
-		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_DECK }, false,
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 },
+		    .likely = DEALBOX_CULPRIT_DECK }, false,
 		  BOTH "the top card of West's hand. "
-		  "Most likely both are right, and a card of another deck got in: they are the same." },
-		{ { .card = 1, .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_DECK }, true,
+		  "Most likely both are right, and a card of another deck got in: they are the "
+		  "same." },
+		{ { .card = 1, .earlier = { .hand = DEALBOX_WEST, .place = 2 },
+		    .likely = DEALBOX_CULPRIT_DECK }, true,
 		  BOTH "the top card of West's hand. "
-		  "Most likely both are right, and a card of another deck got in: they are the same. "
-		  "The machine read both as SK." },
-		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
+		  "Most likely both are right, and a card of another deck got in: they are the "
+		  "same. The machine read both as SK." },
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 },
+		    .likely = DEALBOX_CULPRIT_LATER,
 		    .candidates = 0x70 }, true,
 		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
 		  " The machine read both as SA; the other is one of 3 cards not seen yet." },
-		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 },
+		    .likely = DEALBOX_CULPRIT_LATER,
 		    .candidates = 0x8000000000007, .easily = 0x8000000000001 }, true,
 		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
 		  " The machine read both as SA; not seen yet, and easily misread so: SA, C2; "
 		  "or another of 2 cards not seen yet." },
-		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 }, .likely = DEALBOX_CULPRIT_LATER,
+		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 },
+		    .likely = DEALBOX_CULPRIT_LATER,
 		    .candidates = 4, .easily = 4 | 1ULL << DEALBOX_CARDS }, true,
 		  BOTH "the top card of West's hand. Most likely the one at the reader" REPLACE
 		  " The machine read both as SA; not seen yet, and easily misread so: SQ." },
@@ -755,14 +787,17 @@ static void test_sentences(void **state)
 
 	(void)state;
 	for (size_t r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
-		size_t length = dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, text, sizeof(text));
+		size_t length =
+			dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, text, sizeof(text));
 
 		assert_string_equal(text, rows[r].text);
 		assert_int_equal(length, strlen(text));
 		/* The text is truncated, and memory after the buffer is not written. */
 		for (size_t size = 0; size < sizeof(cut) - 1; size++) {
 			memset(cut, '#', sizeof(cut));
-			assert_int_equal(dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, cut, size), length);
+			assert_int_equal(dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, cut,
+								   size),
+					 length);
 			assert_int_equal(cut[size], '#');
 			if (size) {
 				assert_int_equal(strlen(cut), size - 1);

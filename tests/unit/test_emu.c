@@ -135,7 +135,9 @@ static int make(void **state)
 	snprintf(peer.address.sun_path, sizeof(peer.address.sun_path), "/tmp/test_emu.%d",
 		 (int)getpid());
 	peer.listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
-	assert_int_equal(bind(peer.listener, (struct sockaddr *)&peer.address, sizeof(peer.address)), 0);
+	assert_int_equal(bind(peer.listener, (struct sockaddr *)&peer.address,
+			      sizeof(peer.address)),
+			 0);
 	assert_int_equal(listen(peer.listener, 1), 0);
 	snprintf(uri, sizeof(uri), "emu:%s", peer.address.sun_path);
 	assert_int_equal(dealbox_machine_open(uri, false, &machine, NULL), 0);
@@ -225,7 +227,8 @@ static void loading_ends_though_the_machine_never_stops(void **state)
 	assert_int_equal(dealbox_machine_claim(*state), 0);
 	expect(FOR_EVER);
 	assert_int_equal(dealbox_machine_set_plan(*state, &plan), -ETIMEDOUT);
-	assert_in_range((peer.time_ns - before) / 1000000, WIRE_PLAN_HOST_MS, WIRE_PLAN_HOST_MS + 100);
+	assert_in_range((peer.time_ns - before) / 1000000, WIRE_PLAN_HOST_MS,
+			WIRE_PLAN_HOST_MS + 100);
 }
 
 #define TEST(f)	cmocka_unit_test_setup_teardown(f, make, unmake)

@@ -420,15 +420,16 @@ static void every_command_in_every_state(void **state)
 						      &detail);
 				after = fixture_status(fixture).state;
 				if (got != expected)
-					fail_msg("kind %u request %02x in state %u: error %u, not %u",
+					fail_msg("kind %u request %02x in state %u: error %u, not "
+						 "%u",
 						 k, row->request, s, got, expected);
 				if (expected == STATE)
 					assert_int_equal(detail, s);
 				if (expected == FAULT)
 					assert_int_equal(detail, DEALBOX_EV_JAM);
 				if (expected == OK && after != row->after[s] && s != 3)
-					fail_msg("request %02x in state %u leads to %u", row->request,
-						 s, after);
+					fail_msg("request %02x in state %u leads to %u",
+						 row->request, s, after);
 				if (expected != OK)
 					assert_int_equal(after, s);
 				fixture_free(fixture);
@@ -626,7 +627,8 @@ static void bad_values(void **state)
 		{ STORED, DEALBOX_OP_TEST_DEAL, 0, 0, 4, 2 },
 		{ STORED, DEALBOX_OP_TEST_DEAL, 0, 1, 0, 3 },
 		{ STORED, DEALBOX_OP_TEST_DEAL, 0, 1, 65, 3 },
-		{ STORED, DEALBOX_OP_LOCATE, 61, 0, 0, 1 }, { STORED, DEALBOX_OP_LOCATE, 60, 1, 0, 2 },
+		{ STORED, DEALBOX_OP_LOCATE, 61, 0, 0, 1 }, { STORED, DEALBOX_OP_LOCATE, 60, 1, 0,
+							      2 },
 		{ STORED, DEALBOX_OP_LOCATE, 60, 0, 1, 3 },
 		{ STORED, DEALBOX_OP_PAUSE, 1, 0, 0, 1 }, { STORED, DEALBOX_OP_RESUME, 0, 1, 0, 2 },
 		{ STORED, DEALBOX_OP_REREAD, 0, 0, 1, 3 }, { STORED, DEALBOX_OP_ABORT, 1, 0, 0, 1 },
@@ -951,7 +953,7 @@ static void load_zero_forgets_without_an_event(void **state)
 	fixture_free(fixture);
 }
 
-/* --- §1.2, §5.2: configuration and insertions ----------------------------------------------------- */
+/* --- §1.2, §5.2: configuration and insertions ------------------------------------------------- */
 
 static void configuration_tells_what_is_there(void **state)
 {
@@ -1093,7 +1095,7 @@ static void a_board_at_power_on_is_in_doubt(void **state)
 	fixture_free(fixture);
 }
 
-/* --- §4: the event queue ------------------------------------------------------------------------- */
+/* --- §4: the event queue ---------------------------------------------------------------------- */
 
 static void the_oldest_events_are_dropped(void **state)
 {
@@ -1142,7 +1144,7 @@ static void hopper_events_come_when_it_becomes_so(void **state)
 	fixture_free(fixture);
 }
 
-/* --- §5.1: time limits ------------------------------------------------------------------------------ */
+/* --- §5.1: time limits ------------------------------------------------------------------------ */
 
 static void time_limits_hold_at_every_speed(void **state)
 {
@@ -1193,7 +1195,7 @@ static void time_limits_hold_at_every_speed(void **state)
 	}
 }
 
-/* --- speed 0 --------------------------------------------------------------------------------------- */
+/* --- speed 0 ---------------------------------------------------------------------------------- */
 
 static void without_a_speed_no_event_is_lost(void **state)
 {

@@ -144,7 +144,8 @@ static void every_fault_finds_its_way_on(void **state)
 		"position 7: jam feeder", "position 7: jam reader", "position 7: jam gate",
 		"position 7: jam pocket", "position 7: wrong-pocket", "position 7: pull",
 		"position 7: cover open",
-		"position 7: face-up\nposition 7: jam feeder", "position 7: hardware 5", "position 7: hardware 5 lasting",
+		"position 7: face-up\nposition 7: jam feeder", "position 7: hardware 5",
+		"position 7: hardware 5 lasting",
 	};
 	static const uint8_t inserted[] = { DEALBOX_EV_BOARD_INSERTED, 0 };
 	unsigned int i, packs;
@@ -378,7 +379,8 @@ static void the_account_tells_what_lies_there(void **state)
 	pile_put_bottom(&board.pocket[0], (struct card){ .number = 0 });
 	pile_put_bottom(&board.pocket[3], (struct card){ .number = 52 });
 	assert_true(account_json(&board, line, sizeof(line)) > 0);
-	assert_string_equal(line, "{\"insertion\":7,\"board\":3,\"plan\":9,\"deals\":1,\"end\":\"void\","
+	assert_string_equal(line,
+			    "{\"insertion\":7,\"board\":3,\"plan\":9,\"deals\":1,\"end\":\"void\","
 			    "\"spent\":true,\"captured\":false,\"in_doubt\":false,"
 			    "\"pockets\":[[51,0],[],[],[52],[],[],[],[]]}");
 	assert_int_equal(account_json(&board, line, 100), -1);
@@ -431,7 +433,8 @@ static void commands_are_answered_by_one_line(void **state)
 		{ "insert", "error: a board is there" }, { "wait board", "ok" },
 		{ "insert x", "error: insert [BOARD]" }, { "cover", "error: cover open" },
 		{ "cover open", "ok" }, { "cover close", "ok" }, { "key", "error: key" },
-		{ "key start", "ok" }, { "key 9 press", "ok" }, { "key x", "error: there is no key" },
+		{ "key start", "ok" }, { "key 9 press", "ok" },
+		{ "key x", "error: there is no key" },
 		{ "account", "ok {\"insertion\":1,\"board\":4," },
 		{ "status", "ok state IDLE fault 0 position 0" },
 		{ "wait state DONE", "waits" }, { "wait state IDLE", "ok" },
@@ -439,7 +442,8 @@ static void commands_are_answered_by_one_line(void **state)
 		{ "wait insertion 1", "ok" }, { "wait deals 1", "waits" },
 		{ "inject position 3: fly", "error: inject:1: \"fly\"" },
 		{ "inject position 3: misread", "ok" }, { "take-card", "error: no card" },
-		{ "hopper", "error: hopper" }, { "hopper top SA", "ok" }, { "hopper top S1", "error" },
+		{ "hopper", "error: hopper" }, { "hopper top SA", "ok" },
+		{ "hopper top S1", "error" },
 		{ "hopper empty", "ok" }, { "wait unlocked", "ok" },
 		{ "hopper fill", "ok" }, { "operator off", "ok" },
 		{ "operator", "error" }, { "freeze", "ok" }, { "wait frozen", "ok" },

@@ -89,7 +89,8 @@ static void bad_rules_are_named(void **state)
 		{ "position 3: unplug soon", "s:1: \"unplug\" needs a time" },
 		{ "on event KEY: set 32 00", "s:1: \"set\" goes beyond" },
 		{ "on request: set 1024 00", "s:1: \"set\" needs an offset" },
-		{ "set 1 00", "s:1: a rule is" }, { "always: set 1 00", "s:1: \"set\" needs \"on\"" },
+		{ "set 1 00", "s:1: a rule is" },
+		{ "always: set 1 00", "s:1: \"set\" needs \"on\"" },
 		{ "on descriptor moon: stall", "s:1: \"moon\" is no condition" },
 		{ "on descriptor: refuse STATE", "s:1: \"refuse\" cannot happen on" },
 		{ "on submit: stall", "s:1: \"stall\" cannot happen on" },
@@ -698,7 +699,8 @@ static void event_transfers_can_be_spoilt(void **state)
 static void plans_can_be_spoilt(void **state)
 {
 	static const uint8_t clear_halt[8] = { 2, 1, 0, 0, DEVICE_EP_BULK_OUT, 0, 0, 0 };
-	struct bench bench = bench_new(STORED, "on plan nth 1: stall\non plan nth 2: refuse CRC 77\n");
+	struct bench bench =
+		bench_new(STORED, "on plan nth 1: stall\non plan nth 2: refuse CRC 77\n");
 	struct wire_plan plan = fixture_plan(BY_CARD, 52);
 	const struct wire_event *loaded;
 	uint8_t buf[WIRE_PLAN_MAX];

@@ -255,8 +255,8 @@ static void advance(struct place *p)
 	static const uint16_t stops[] = {
 		DEALBOX_EV_CARD_UNREADABLE, DEALBOX_EV_NOT_IN_PLAN, DEALBOX_EV_GATE_LATE,
 		DEALBOX_EV_FEED_TIMEOUT, DEALBOX_EV_DECK_SHORT, 0x27, DEALBOX_EV_REPEATED_CARD,
-		DEALBOX_EV_DOUBLE_FEED, DEALBOX_EV_JAM, DEALBOX_EV_WRONG_POCKET, DEALBOX_EV_HARDWARE,
-		0x3f
+		DEALBOX_EV_DOUBLE_FEED, DEALBOX_EV_JAM, DEALBOX_EV_WRONG_POCKET,
+		DEALBOX_EV_HARDWARE, 0x3f
 	};
 
 	/* after the end: a card that fell late, or beside the pocket */
@@ -315,7 +315,8 @@ static void check_bar(const struct place *p, enum step_kind kind)
 	bool clears = kind == STEP_CLEAR && p->engine.barred != DEALBOX_OPERATOR_SEATED;
 
 	if (p->engine.barred && (moves || clears))
-		fail_msg("step %d while barred by %s", kind, dealbox_operator_name(p->engine.barred));
+		fail_msg("step %d while barred by %s", kind,
+			 dealbox_operator_name(p->engine.barred));
 }
 
 static enum did command(struct place *p, const struct step *step)
@@ -423,7 +424,9 @@ static enum did perform(struct place *p, const struct step *step)
 				 (p->cover ? DEALBOX_STATUS_COVER_OPEN : 0) |
 				 (p->hopper ? DEALBOX_STATUS_HOPPER : 0) |
 				 /* the machine may be wrong; the ledger decides */
-				 (p->present && p->spent && !percent(p->table, 10) ? DEALBOX_STATUS_SPENT : 0) |
+				 (p->present && p->spent && !percent(p->table, 10) ?
+					  DEALBOX_STATUS_SPENT :
+					  0) |
 				 (p->present && p->doubt ? DEALBOX_STATUS_IN_DOUBT : 0),
 		};
 		engine_status(&p->engine, &status);
@@ -448,7 +451,8 @@ static void settle(struct table *t)
 		/* the clock */
 		if (!t->chaos || !draw(t, 4))
 			engine_settled(&p->engine);
-		for (steps = 0; engine_next(&p->engine, &t->jobs, &t->places[0].engine, &step); steps++) {
+		for (steps = 0; engine_next(&p->engine, &t->jobs, &t->places[0].engine, &step);
+		     steps++) {
 			if (steps == STEPS_MAX)
 				fail_msg("step %d for ever, phase %d", step.kind, p->engine.phase);
 			engine_did(&p->engine, &t->jobs, &step, perform(p, &step));
@@ -501,8 +505,9 @@ static void obey(struct place *p)
 			if (job->state == DEALBOX_LEDGER_JOB_PAUSED)
 				job->state = DEALBOX_LEDGER_JOB_OPEN;
 	if (ways & DEALBOX_WAY_INSERT && !p->present)
-		insert(p, percent(t, 10) ? 9 * draw(t, 2) : state == DEALBOX_OPERATOR_INSERT ? p->engine.copy.board :
-		       1 + draw(t, BOARDS));
+		insert(p, percent(t, 10)                   ? 9 * draw(t, 2) :
+			  state == DEALBOX_OPERATOR_INSERT ? p->engine.copy.board :
+							     1 + draw(t, BOARDS));
 	else if (state == DEALBOX_OPERATOR_CONFIRM && p->in_board)
 		/* he looks into the board, as instructed */
 		empty_and_pull(p);
@@ -564,7 +569,8 @@ static void crash(struct table *t)
 		const struct entry *e = &t->entries[n];
 
 		/* after a board that was not exact, somebody must confirm that the next is empty */
-		t->places[e->machine].engine.confirm = e->outcome != DEALBOX_LEDGER_EXACT || e->undone;
+		t->places[e->machine].engine.confirm = e->outcome != DEALBOX_LEDGER_EXACT ||
+						       e->undone;
 		if (e->outcome == DEALBOX_LEDGER_EXACT && !e->undone)
 			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
 				      e->copy.copy, DEALBOX_LEDGER_COPY_RECORDED);
@@ -723,12 +729,12 @@ static void run(uint32_t seed, unsigned int chaos)
 		const struct place *p = &t->places[k];
 
 		if (!table_done(t))
-			print_message("# %s: phase %d, plugged %d%d, cover %d%d, fault %d state %u, "
-				      "insertion %u %u, asked %d, start %d\n",
-				      dealbox_operator_name(engine_state(&p->engine)), p->engine.phase,
-				      p->plugged, p->engine.plugged, p->cover, p->engine.cover,
-				      p->engine.fault, p->state, p->insertion, p->engine.insertion,
-				      p->engine.asked, p->engine.start);
+			print_message("# %s: phase %d, plugged %d%d, cover %d%d, fault %d state "
+				      "%u, insertion %u %u, asked %d, start %d\n",
+				      dealbox_operator_name(engine_state(&p->engine)),
+				      p->engine.phase, p->plugged, p->engine.plugged, p->cover,
+				      p->engine.cover, p->engine.fault, p->state, p->insertion,
+				      p->engine.insertion, p->engine.asked, p->engine.start);
 	}
 	if (!table_done(t))
 		fail_msg("seed %u: stuck", seed);
@@ -846,7 +852,8 @@ static void test_stop_card(void **state)
 	settle(&t);
 	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
 	/* in the middle of a deal: the decks are not complete, and the board is void */
-	held(p, (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52 });
+	held(p,
+	     (struct dealbox_event){ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 3, .card = 52 });
 	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_DECK_WRONG);
 	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
 	assert_int_equal(t.entries[0].outcome, DEALBOX_LEDGER_VOID);
@@ -883,7 +890,8 @@ static void test_facts(void **state)
 	settle(&t);
 	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.place, 2);
-	emit(p, (struct dealbox_event){ .type = DEALBOX_EV_HARDWARE, .position = DEALBOX_NONE, .code = 77 });
+	emit(p, (struct dealbox_event){
+			.type = DEALBOX_EV_HARDWARE, .position = DEALBOX_NONE, .code = 77 });
 	engine_facts(&p->engine, &facts);
 	assert_int_equal(facts.card, 0);
 	assert_int_equal(facts.place, 0);
@@ -982,8 +990,10 @@ static void test_news_that_is_old(void **state)
 {
 	static struct table t;
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
-	const struct dealbox_event again = { .type = DEALBOX_EV_BOARD_INSERTED, .insertion = p->insertion };
-	const struct dealbox_event before = { .type = DEALBOX_EV_BOARD_REMOVED, .insertion = p->insertion - 1 };
+	const struct dealbox_event again = { .type = DEALBOX_EV_BOARD_INSERTED,
+					     .insertion = p->insertion };
+	const struct dealbox_event before = { .type = DEALBOX_EV_BOARD_REMOVED,
+					      .insertion = p->insertion - 1 };
 	const struct dealbox_event *const old[] = { &again, &before };
 	unsigned int n;
 
@@ -1025,7 +1035,8 @@ static void test_stop_behind_the_end(void **state)
 		settle(&t);
 		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_WRONG_POCKET);
 		assert_int_equal(t.recorded, 0);
-		assert_int_equal(t.entries[0].outcome, recorded ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_VOID);
+		assert_int_equal(t.entries[0].outcome,
+				 recorded ? DEALBOX_LEDGER_EXACT : DEALBOX_LEDGER_VOID);
 		assert_int_equal(t.entries[0].undone, recorded);
 		engine_look(&p->engine);
 		settle(&t);
@@ -1177,12 +1188,15 @@ static void test_status_overtakes_events(void **state)
 {
 	static struct table t;
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
-	const struct dealbox_event gap = { .type = DEALBOX_EV_CARD_ROUTED, .flags = DEALBOX_EVF_GAP };
+	const struct dealbox_event gap = { .type = DEALBOX_EV_CARD_ROUTED,
+					   .flags = DEALBOX_EVF_GAP };
 	const struct dealbox_event card = {
 		.type = DEALBOX_EV_CARD_ROUTED, .insertion = p->engine.dealt,
 	};
 	struct dealbox_status status = {
-		.state = DEALBOX_STATE_DEALING, .insertion = p->engine.dealt, .flags = DEALBOX_STATUS_BOARD,
+		.state = DEALBOX_STATE_DEALING,
+		.insertion = p->engine.dealt,
+		.flags = DEALBOX_STATUS_BOARD,
 	};
 
 	(void)state;
@@ -1208,7 +1222,9 @@ static void test_status_overtakes_events(void **state)
 		advance(p);
 	settle(&t);
 	status = (struct dealbox_status){
-		.state = DEALBOX_STATE_FAULT, .insertion = p->insertion, .flags = DEALBOX_STATUS_BOARD,
+		.state = DEALBOX_STATE_FAULT,
+		.insertion = p->insertion,
+		.flags = DEALBOX_STATUS_BOARD,
 	};
 	assert_true(engine_news(&p->engine, &status));
 	p->spoiled = true;
@@ -1221,8 +1237,8 @@ static void test_status_overtakes_events(void **state)
 static void test_no_answer(void **state)
 {
 	static const enum step_kind kinds[] = {
-		STEP_STATUS, STEP_PLAN, STEP_START, STEP_PAUSE, STEP_RESUME, STEP_REREAD, STEP_ABORT,
-		STEP_CLEAR, STEP_RELEASE,
+		STEP_STATUS, STEP_PLAN, STEP_START, STEP_PAUSE, STEP_RESUME, STEP_REREAD,
+		STEP_ABORT, STEP_CLEAR, STEP_RELEASE,
 	};
 	static struct table t;
 	struct place *p;
@@ -1232,7 +1248,9 @@ static void test_no_answer(void **state)
 	(void)state;
 	for (n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++) {
 		p = running(&t, DEALBOX_JOB_AUTO_START);
-		step = (struct step){ .kind = kinds[n], .copy = p->engine.copy, .insertion = p->insertion };
+		step = (struct step){ .kind = kinds[n],
+				      .copy = p->engine.copy,
+				      .insertion = p->insertion };
 		engine_did(&p->engine, &t.jobs, &step, DID_NO_ANSWER);
 		assert_true(engine_next(&p->engine, &t.jobs, NULL, &step));
 		assert_int_equal(step.kind, STEP_STATUS);
@@ -1300,7 +1318,8 @@ static void test_emergency_stop(void **state)
 static void test_bars(void **state)
 {
 	static const enum dealbox_operator_state bars[] = {
-		DEALBOX_OPERATOR_STOPPED, DEALBOX_OPERATOR_PANEL, DEALBOX_OPERATOR_COVER, DEALBOX_OPERATOR_SEATED
+		DEALBOX_OPERATOR_STOPPED, DEALBOX_OPERATOR_PANEL, DEALBOX_OPERATOR_COVER,
+		DEALBOX_OPERATOR_SEATED
 	};
 	static struct table t;
 	struct place *p = running(&t, DEALBOX_JOB_AUTO_START);
@@ -1458,7 +1477,8 @@ static void test_kept_to_machines(void **state)
 	(void)state;
 	table_make(&t, 1);
 	jobs_free(&t.jobs);
-	first->info.capabilities = second->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD;
+	first->info.capabilities = second->info.capabilities = DEALBOX_CAP_STORED_PLAN |
+							       DEALBOX_CAP_BY_CARD;
 	unplug(first, false);
 	unplug(second, false);
 	job = jobs_add(&t.jobs, 1, 1, boards, 2, 1, 0, 5);
@@ -1564,7 +1584,9 @@ static void test_capture(void **state)
 	/* it may be the original again, with its cards */
 	assert_false(engine_may_test(&p->engine));
 	p->engine.confirm = false;
-	/* a test deal, other than reading an original, uses the board; the machine may forget that */
+	/*
+	 * a test deal, other than reading an original, uses the board; the machine may forget that
+	 */
 	assert_true(engine_may_test(&p->engine));
 	p->engine.test = true;
 	p->state = DEALBOX_STATE_DEALING;
@@ -1852,7 +1874,9 @@ static void test_number_unread(void **state)
 	}
 }
 
-/* The board that is in, or the number that somebody has typed: of this insertion and this job only. */
+/*
+ * The board that is in, or the number that somebody has typed: of this insertion and this job only.
+ */
 static void test_board_is_chosen(void **state)
 {
 	static struct table t;
@@ -1861,7 +1885,8 @@ static void test_board_is_chosen(void **state)
 	struct copy next;
 
 	(void)state;
-	assert_int_equal(engine_keys(d, &t.jobs, d) & (ENGINE_TAKE | ENGINE_NUMBER | ENGINE_SKIP | ENGINE_START),
+	assert_int_equal(engine_keys(d, &t.jobs, d) &
+				 (ENGINE_TAKE | ENGINE_NUMBER | ENGINE_SKIP | ENGINE_START),
 			 ENGINE_NUMBER | ENGINE_SKIP | ENGINE_START);
 	assert_true(engine_following(d, &t.jobs, d, &next));
 	assert_int_equal(next.board, 2);
@@ -1883,7 +1908,8 @@ static void test_board_is_chosen(void **state)
 	assert_int_equal(d->copy.board, 2);
 	assert_true(engine_keys(d, &t.jobs, d) & ENGINE_PAUSE);
 	t.jobs.first->state = DEALBOX_LEDGER_JOB_PAUSED;
-	assert_int_equal(engine_keys(d, &t.jobs, d) & (ENGINE_PAUSE | ENGINE_RESUME), ENGINE_RESUME);
+	assert_int_equal(engine_keys(d, &t.jobs, d) & (ENGINE_PAUSE | ENGINE_RESUME),
+			 ENGINE_RESUME);
 	jobs_free(&t.jobs);
 
 	/* another board than the expected one */

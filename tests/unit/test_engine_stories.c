@@ -46,8 +46,8 @@ struct world {
 
 /* Words of steps, results, pushes and outcomes, in the order of their enumerations. */
 static const char *const step_words[STEPS] = {
-	"status", "plan", "begin", "start", "pause", "resume", "reread", "abort", "clear", "release",
-	"judge", "void", "undo", "attest", "signed",
+	"status", "plan", "begin", "start", "pause", "resume", "reread", "abort", "clear",
+	"release", "judge", "void", "undo", "attest", "signed",
 };
 
 static const char *const did_words[DIDS] = {
@@ -59,7 +59,8 @@ static const char *const push_words[PUSHES] = { "start", "pause", "stop", "relea
 static const char *const key_words[] = {
 	"start", "take", "number", "skip", "redeal", "pause", "resume", "release", "accept", "test",
 };
-static const char *const outcome_words[] = { "none", "exact", "differs", "void", "unknown", "captured" };
+static const char *const outcome_words[] = { "none", "exact", "differs", "void", "unknown",
+					     "captured" };
 static const char *const state_words[] = { "idle", "dealing", "paused", "held", "fault", "done" };
 static const char *const job_words[] = { "open", "paused", "cancelled" };
 static const char *const copy_words[] = { "open", "dealing", "recorded", "skipped" };
@@ -125,7 +126,8 @@ static enum dealbox_operator_state state_of(const char *word)
 {
 	enum dealbox_operator_state state = 0;
 
-	while (word && state < DEALBOX_OPERATOR_STATES && strcmp(dealbox_operator_name(state), word))
+	while (word && state < DEALBOX_OPERATOR_STATES &&
+	       strcmp(dealbox_operator_name(state), word))
 		state++;
 	if (!word || state == DEALBOX_OPERATOR_STATES)
 		fail_msg("what state is \"%s\"?", word ? word : "");
@@ -166,9 +168,11 @@ static void is(struct world *w, char *word)
 	} flags[] = {
 		{ "spent", DEALBOX_STATUS_SPENT, 0 }, { "unspent", 0, DEALBOX_STATUS_SPENT },
 		{ "in-doubt", DEALBOX_STATUS_IN_DOUBT, 0 }, { "sure", 0, DEALBOX_STATUS_IN_DOUBT },
-		{ "open", DEALBOX_STATUS_COVER_OPEN, 0 }, { "closed", 0, DEALBOX_STATUS_COVER_OPEN },
+		{ "open", DEALBOX_STATUS_COVER_OPEN, 0 },
+		{ "closed", 0, DEALBOX_STATUS_COVER_OPEN },
 		{ "loaded", DEALBOX_STATUS_HOPPER, 0 }, { "empty", 0, DEALBOX_STATUS_HOPPER },
-		{ "without-board", 0, DEALBOX_STATUS_BOARD }, { "with-board", DEALBOX_STATUS_BOARD, 0 },
+		{ "without-board", 0, DEALBOX_STATUS_BOARD }, { "with-board", DEALBOX_STATUS_BOARD,
+								0 },
 	};
 	uint32_t number;
 	size_t n;
@@ -235,13 +239,15 @@ static void event(struct world *w, size_t row, char *word)
 	e.timestamp_ns = w->time_ns += 1000;
 	if (inserted) {
 		w->last = w->status.insertion = e.insertion;
-		w->status.flags = (w->status.flags & ~(DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT)) |
+		w->status.flags =
+			(w->status.flags & ~(DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT)) |
 			DEALBOX_STATUS_BOARD |
 			(e.flags & DEALBOX_EVF_AT_POWER_ON ? DEALBOX_STATUS_IN_DOUBT : 0);
 		w->status.board = e.arg[0];
 	}
 	if (e.type == DEALBOX_EV_BOARD_REMOVED)
-		w->status.flags &= ~(DEALBOX_STATUS_BOARD | DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT);
+		w->status.flags &=
+			~(DEALBOX_STATUS_BOARD | DEALBOX_STATUS_SPENT | DEALBOX_STATUS_IN_DOUBT);
 	if (e.type == DEALBOX_EV_COVER_OPEN)
 		w->status.flags |= DEALBOX_STATUS_COVER_OPEN;
 	if (e.type == DEALBOX_EV_COVER_CLOSED)
@@ -431,7 +437,8 @@ static void perform(struct world *w, const struct step *step)
 	if (step->kind == STEP_PLAN)
 		add(w, " %u.%u", step->copy.board, step->copy.copy);
 	else if (step->kind == STEP_BEGIN || step->kind >= STEP_JUDGE)
-		add(w, " %u.%u #%u", step->copy.board, step->copy.copy, (unsigned int)step->insertion);
+		add(w, " %u.%u #%u", step->copy.board, step->copy.copy,
+		    (unsigned int)step->insertion);
 	else if (step->kind == STEP_START)
 		add(w, " #%u", (unsigned int)step->insertion);
 	if (step->kind == STEP_VOID)
@@ -519,7 +526,8 @@ static void test_stories(void **state)
 		engine_init(&w.other, "SN2", NULL);
 		engine_init(&w.engine, "SN1", NULL);
 		w.other.next = &w.engine;
-		assert_non_null(jobs_add(&w.jobs, 1, 1, boards, 2, s->copies ? s->copies : 1, s->options, 0));
+		assert_non_null(jobs_add(&w.jobs, 1, 1, boards, 2, s->copies ? s->copies : 1,
+					 s->options, 0));
 		for (k = 0; s->lines[k]; k++) {
 			const char *line = s->lines[k], *bar = strchr(line, '|');
 			char does[512];
@@ -531,7 +539,8 @@ static void test_stories(void **state)
 			all_happens(&w, does);
 			sees(&w);
 			if (strcmp(w.saw, bar + 2)) {
-				print_message("# %s, line %zu: %s| %s\n", s->name, k + 1, does, w.saw);
+				print_message("# %s, line %zu: %s| %s\n", s->name, k + 1, does,
+					      w.saw);
 				wrong++;
 			}
 		}

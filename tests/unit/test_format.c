@@ -68,8 +68,8 @@ static struct read read_from(const char *format, const void *data, size_t size, 
 	struct read read = { dealbox_set_new(NULL), dealbox_report_new(), { 0 }, 0 };
 
 	dealbox_set_number_from(read.set, first);
-	read.err = dealbox_format_read_memory(format ? format_of(format) : NULL, data, size, "t", read.set,
-					      read.report, &read.tally);
+	read.err = dealbox_format_read_memory(format ? format_of(format) : NULL, data, size, "t",
+					      read.set, read.report, &read.tally);
 	return read;
 }
 

@@ -59,14 +59,15 @@ static void describe_all(const struct read *read, char *out, size_t room)
 		char deal[DEALBOX_DEAL_TEXT];
 
 		dealbox_deal_format(&board.deal, DEALBOX_NORTH, deal);
-		used += (size_t)snprintf(out + used, room - used, " %u/%s/%d/%d/%s@%u", board.number,
-					 board.label ? board.label : "", board.dealer,
+		used += (size_t)snprintf(out + used, room - used, " %u/%s/%d/%d/%s@%u",
+					 board.number, board.label ? board.label : "", board.dealer,
 					 board.vulnerable, deal, board.line);
 	}
 	for (size_t i = 0; (problem = dealbox_report_get(read->report, i)); i++)
 		if (problem->code != DEALBOX_LINE_ENDS_MIXED &&
 		    strcmp(problem->text, "lines not ended by CR LF"))
-			used += (size_t)snprintf(out + used, room - used, " %s@%u:%s:%u:%u:%u:%u:%s",
+			used += (size_t)snprintf(out + used, room - used,
+						 " %s@%u:%s:%u:%u:%u:%u:%s",
 						 dealbox_code_name(problem->code), problem->line,
 						 problem->board, problem->card, problem->hand,
 						 problem->hands, problem->count, problem->text);
@@ -84,7 +85,8 @@ static void check_both_ways(const char *format, other_way *other, const char *te
 	describe_all(&one, shortly, sizeof(shortly));
 	describe_all(&two, at_length, sizeof(at_length));
 	if (strcmp(shortly, at_length))
-		fail_msg("%.*s\nis read as    %s\nthe other way %s", (int)size, text, shortly, at_length);
+		fail_msg("%.*s\nis read as    %s\nthe other way %s", (int)size, text, shortly,
+			 at_length);
 	done(&one);
 	done(&two);
 }
@@ -137,7 +139,8 @@ static void pbn(void **state)
 	static const char *const files[] = {
 		BOARD(1) "[Dealer \"N\"]\n[Vulnerable \"None\"]\n" DEAL(A) "\n",
 		"% EXPORT\n" BOARD(1) "[Scoring \"\"]\r\n[Annotator \"x\"]\r\n" DEAL(A) "\n"
-		BOARD(2) "[Scoring \"IMP\"]\r\n[Annotator \"x\"]\r\n[Deal \"W:" H4 " " H1 " " H2 " " H3 "\"]\n",
+		BOARD(2) "[Scoring \"IMP\"]\r\n[Annotator \"x\"]\r\n[Deal "
+			 "\"W:" H4 " " H1 " " H2 " " H3 "\"]\n",
 		DEAL(A) DEAL(B) BOARD(1) BOARD(2) "[Note \"1\"]\n[Note \"2\"]\n\n" DEAL(C) BOARD(4)
 		"[Site \"12345678901234567\"]\n",
 		/* the first tag is malformed; the second deal is invalid */
@@ -146,8 +149,10 @@ static void pbn(void **state)
 		DEAL(A) BOARD(1) "\n" BOARD(2) DEAL(B) BOARD(3) "[Dealer \"N\"]\n",
 		"% EXPORT\n" DEAL(A) BOARD(1) "\n" DEAL(B) BOARD(2) "\n",
 		/* all cards, but one hand lacks a suit, and another has five */
-		BOARD(1) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. ...AKQJT98765432") "\n"
-		BOARD(2) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. ...AKQJT98765432"),
+		BOARD(1) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. "
+			      "...AKQJT98765432") "\n"
+		BOARD(2) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. "
+			      "...AKQJT98765432"),
 	};
 
 	(void)state;
@@ -175,7 +180,8 @@ static size_t with_blanks(const char *text, size_t size, char *out)
 static void lin(void **state)
 {
 	static const char *const files[] = {
-		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963|rh||ah|Board 1|sv|o|pg||\n",
+		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963|rh||ah|Board "
+		"1|sv|o|pg||\n",
 		/* all hands; suits in another order; one of them twice */
 		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,SAKJ43H97652D4CK8|\r\n"
 		"ah|Board 1|sv|o|\r\npg||qx|o2|md|4ST9652DT3HK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,|sv|n|pg||\n"
@@ -201,7 +207,10 @@ static void csv(void **state)
 	static const char *const files[] = {
 		"\"Q8\",\"4\",\"AQT3\",\"AQT963\",\"AKJ43\",\"97652\",\"4\",\"K8\","
 		"\"T9652\",\"T3\",\"K72\",\"J52\",\"7\",\"AKQJ8\",\"J9865\",\"74\",\"1\",\"N/None\"\r\n",
-		/* voids; hands of 12 and 14; commas and quotes that are no fields; more and fewer of them */
+		/*
+		 * voids; hands of 12 and 14; commas and quotes that are no fields; more and fewer
+		 * of them
+		 */
 		"\"AKQJT98765432\",\"\",\"\",\"\",\"\",\"AKQJT98765432\",\"\",\"\","
 		"\"\",\"\",\"AK\",\"QJT98765432\",\"\",\"\",\"QJT98765432\",\"AK\",\"19\",\"e/-\"\n"
 		"\"AKQJT98765432\",\",\",\"\"\"\",\"\",\"AKQJT98765432\",\"\",\"\","

@@ -33,7 +33,8 @@ static void a_wiring_is_read(void **state)
 	step = gpio_step_of(&w, "power-cycle");
 	assert_non_null(step);
 	assert_int_equal(step->count, 3);
-	assert_true(step->actions[0].kind == GPIO_SET && !step->actions[0].on && step->actions[0].line == 0);
+	assert_true(step->actions[0].kind == GPIO_SET && !step->actions[0].on &&
+		    step->actions[0].line == 0);
 	assert_true(step->actions[1].kind == GPIO_WAIT && step->actions[1].ms == 2000);
 	assert_true(step->actions[2].kind == GPIO_SET && step->actions[2].on);
 	step = gpio_step_of(&w, "cover open");
@@ -59,11 +60,14 @@ static void what_is_wrong_is_told(void **state)
 		{ "[lines]\np = a 1\n[steps]\ninsert = wait\n", 4, "none of" },
 		{ "[lines]\np = a 1\n[steps]\ninsert = wait long\n", 4, "a time in ms" },
 		{ "[lines]\np = a 1\n[steps]\ninsert = wait 30001\n", 4, "a time in ms" },
-		{ "[lines]\np = a 1\n[steps]\ninsert = wait 20000, wait 20000\n", 4, "more than 30 s" },
+		{ "[lines]\np = a 1\n[steps]\ninsert = wait 20000, wait 20000\n", 4,
+		  "more than 30 s" },
 		{ "[lines]\np = a 1\n[steps]\ninsert = until p on 10\n", 4, "p is no input" },
 		{ "[lines]\np = a 1 input\n[steps]\ninsert = p on\n", 4, "p is an input" },
-		{ "[lines]\np = a 1 input\n[steps]\ninsert = until p on soon\n", 4, "a time in ms" },
-		{ "[lines]\np = a 1\n[steps]\ninsert = p on\ninsert = p off\n", 5, "is there twice" },
+		{ "[lines]\np = a 1 input\n[steps]\ninsert = until p on soon\n", 4,
+		  "a time in ms" },
+		{ "[lines]\np = a 1\n[steps]\ninsert = p on\ninsert = p off\n", 5,
+		  "is there twice" },
 		{ "[lines]\np = a 1\n[steps]\ninsert =\n", 4, "does nothing" },
 		{ "[lines]\nnonsense\n", 2, "NAME = VALUE" },
 	};

@@ -237,7 +237,8 @@ static void a_board_by_position_is_exact_if_the_deck_was_in_order(void **state)
 	assert_true(exact());
 	assert_int_equal(dealbox_verify(&plan, trace, &verdict), 0);
 	dealbox_verdict_message(verdict, text, sizeof(text));
-	assert_string_equal(text, "exact duplicate (by hand; cards not read, if the deck was in order)");
+	assert_string_equal(text,
+			    "exact duplicate (by hand; cards not read, if the deck was in order)");
 	dealbox_verdict_free(verdict);
 }
 
@@ -444,7 +445,8 @@ static void cards_are_typed_by_two_keys(void **state)
 	} rows[] = {
 		{ "en", { 'A', 'S' }, 0 }, { "en", { 'k', 'h' }, 14 }, { "en", { 'q', 'd' }, 28 },
 		{ "en", { 'j', 'c' }, 42 }, { "en", { 't', 's' }, 4 }, { "en", { '2', 'c' }, 51 },
-		{ "en", { '9', 'h' }, 18 }, { "en", { '1', '0', 's' }, 4 }, { "en", { '1', 's' }, 0 },
+		{ "en", { '9', 'h' }, 18 }, { "en", { '1', '0', 's' }, 4 },
+		{ "en", { '1', 's' }, 0 },
 		/* the number pad */
 		{ "en", { '+', '1' }, 0 }, { "en", { '-', '2' }, 14 }, { "en", { '*', '3' }, 28 },
 		{ "en", { '/', '4' }, 42 }, { "en", { '0', '1' }, 4 }, { "en", { '1', '1' }, 0 },
@@ -454,9 +456,11 @@ static void cards_are_typed_by_two_keys(void **state)
 		{ "nb", { 'b', 'k' }, 42 }, { "nb", { 'q', 'd' }, 28 }, { "nb", { 'j', 'c' }, 42 },
 		{ "fr", { 'a', 'p' }, 0 }, { "fr", { 'r', 'c' }, 14 }, { "fr", { 'd', 'k' }, 28 },
 		{ "fr", { 'v', 't' }, 42 },
-		{ "el", { 0x3b1, 0x3c0 }, 0 }, { "el", { 0x3c1, 0x3ba }, 14 }, { "el", { 0x39d, 0x3a1 }, 28 },
+		{ "el", { 0x3b1, 0x3c0 }, 0 }, { "el", { 0x3c1, 0x3ba }, 14 },
+		{ "el", { 0x39d, 0x3a1 }, 28 },
 		{ "el", { 0x392, 0x3c3 }, 42 },
-		{ "ru", { 0x442, 0x43f }, 0 }, { "ru", { 0x43a, 0x447 }, 14 }, { "ru", { 0x434, 0x431 }, 28 },
+		{ "ru", { 0x442, 0x43f }, 0 }, { "ru", { 0x43a, 0x447 }, 14 },
+		{ "ru", { 0x434, 0x431 }, 28 },
 		{ "ru", { 0x432, 0x442 }, 42 },
 	};
 	size_t n, k;
@@ -556,7 +560,8 @@ static void a_board_is_dealt_once(void **state)
 	assert_int_equal(hand.insertion, insertion + 1);
 	assert_int_equal(control(DEALBOX_OP_START, plan_id, insertion, &result), -EREMOTEIO);
 	assert_int_equal(result, DEALBOX_ERR_WRONG_INSERTION);
-	assert_int_equal(control(DEALBOX_OP_START, plan_id + 1, insertion + 1, &result), -EREMOTEIO);
+	assert_int_equal(control(DEALBOX_OP_START, plan_id + 1, insertion + 1, &result),
+			 -EREMOTEIO);
 	assert_int_equal(result, DEALBOX_ERR_WRONG_PLAN);
 	given = (struct dealbox_plan){ 0 };
 	assert_int_equal(call(DEALBOX_IOC_SET_PLAN, &given), 0);
@@ -774,7 +779,9 @@ static void codes_of_a_file(void **state)
 	const char *why;
 
 	(void)state;
-	assert_int_equal(hand_codes_read(&codes, "4711 SA\n\n0815\tH10\r\n99,3d\n12 2c", &line, &why), 0);
+	assert_int_equal(hand_codes_read(&codes, "4711 SA\n\n0815\tH10\r\n99,3d\n12 2c", &line,
+					 &why),
+			 0);
 	assert_int_equal(hand_codes_find(&codes, "4711"), 0);
 	assert_int_equal(hand_codes_find(&codes, "0815"), 17);
 	assert_int_equal(hand_codes_find(&codes, "12"), 51);
@@ -810,7 +817,8 @@ static void codes_of_a_file(void **state)
 	hand_codes_free(&codes);
 	assert_int_equal(hand_codes_read(&codes, "", &line, &why), -EINVAL);
 	hand_codes_free(&codes);
-	assert_int_equal(hand_codes_read(&codes, "0123456789012345678901234567890123456789012345678901234567890123 SA",
+	assert_int_equal(hand_codes_read(&codes,
+					 "0123456789012345678901234567890123456789012345678901234567890123 SA",
 					 &line, &why), -EINVAL);
 	assert_int_equal(line, 1);
 	hand_codes_free(&codes);
@@ -819,7 +827,8 @@ static void codes_of_a_file(void **state)
 /* Whatever is pressed in whatever order: exact is only what was named whole, each card once. */
 static void random_keys_make_no_wrong_board_exact(void **state)
 {
-	static const uint32_t keys[] = { HAND_ENTER, HAND_ENTER, HAND_UNDO, HAND_STOP, ' ', 'a', 's', '1', '0' };
+	static const uint32_t keys[] = { HAND_ENTER, HAND_ENTER, HAND_UNDO, HAND_STOP, ' ', 'a',
+					 's', '1', '0' };
 	unsigned int round, n, finished = 0;
 	struct dealbox_event e;
 
@@ -840,8 +849,10 @@ static void random_keys_make_no_wrong_board_exact(void **state)
 			else
 				key(keys[(unsigned int)rand() % (sizeof(keys) / sizeof(keys[0]))]);
 			/* who is asked for a card looks which are left */
-			for (at = 0; at < 52 && (hand.where[shuffled(at)] ||
-						 (hand.card.there && hand.card.card == shuffled(at))); at++)
+			for (at = 0;
+			     at < 52 && (hand.where[shuffled(at)] ||
+					 (hand.card.there && hand.card.card == shuffled(at)));
+			     at++)
 				;
 		}
 		if (hand.state != DEALBOX_STATE_DONE) {

@@ -161,8 +161,9 @@ static int fake_pump(void *bus, int timeout_ms)
 		return -ENODEV;
 	if (fake->answers_plan && timeout_ms) {
 		fake->answers_plan = false;
-		send_event(fake, (struct wire_event){
-			.type = DEALBOX_EV_PLAN_LOADED, .code = 5, .arg = { fake->plan_error, 77 } });
+		send_event(fake, (struct wire_event){ .type = DEALBOX_EV_PLAN_LOADED,
+						      .code = 5,
+						      .arg = { fake->plan_error, 77 } });
 	}
 	if (fake->loses_state && timeout_ms) {
 		fake->loses_state = false;
@@ -493,8 +494,9 @@ static void a_plan_is_loaded(void **state)
 	assert_int_equal(fake->request[0], WIRE_LOAD);
 	assert_int_equal(fake->command[0].a, 5);
 	assert_int_equal(fake->command[0].b, WIRE_PLAN_SIZE(52));
-	assert_int_equal(dealbox_decode_plan(fake->plan, fake->plan_size, &fake->descriptor, 5, &got,
-					     &detail), DEALBOX_ERR_OK);
+	assert_int_equal(dealbox_decode_plan(fake->plan, fake->plan_size, &fake->descriptor, 5,
+					     &got, &detail),
+			 DEALBOX_ERR_OK);
 	assert_memory_equal(got.pocket, plan.pocket, 52);
 }
 

@@ -60,7 +60,8 @@ static void test_orders(void **state)
 	(void)state;
 	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
 		struct jobs jobs = { 0 };
-		struct job *job = jobs_add(&jobs, 1, 1, boards, 3, rows[n].copies, rows[n].options, 0);
+		struct job *job =
+			jobs_add(&jobs, 1, 1, boards, 3, rows[n].copies, rows[n].options, 0);
 
 		assert_false(job_done(job));
 		deal_all(job, order, 8);

@@ -83,7 +83,8 @@ static void test_wrong_lines(void **state)
 		unsigned long line;
 	} cases[] = {
 		{ "turn S\n", "the first line is rules", 1 },
-		{ "rules whist\n", "there may stand: duplicate-2007, duplicate-2017, rubber, preferans", 1 },
+		{ "rules whist\n", "there may stand: duplicate-2007, duplicate-2017, rubber, "
+				   "preferans", 1 },
 		{ "rules rubber\nrules rubber\n", "rules stands once", 2 },
 		{ "rules rubber\n\n# nothing\nW shufle\n", "\"shufle\" is no word of a record", 4 },
 		{ "rules rubber\nshuffle\n", "who? Before shuffle stands", 2 },
@@ -92,8 +93,10 @@ static void test_wrong_lines(void **state)
 		{ "rules rubber\nW shuffle times=0\n", "leave the line out", 2 },
 		{ "rules rubber\nW shuffle times=1 times=2\n", "times= stands twice", 2 },
 		{ "rules rubber\nW shuffle pack=red\n", "write \"pack red\" before", 2 },
-		{ "rules rubber\nW shuffle loudly\n", "cannot stand after shuffle; there may stand: faceup", 2 },
-		{ "rules rubber\nW cut 20/30\n", "the portions have 50 cards, and the pack has 52", 2 },
+		{ "rules rubber\nW shuffle loudly\n",
+		  "cannot stand after shuffle; there may stand: faceup", 2 },
+		{ "rules rubber\nW cut 20/30\n", "the portions have 50 cards, and the pack has 52",
+		  2 },
 		{ "rules rubber\nW deal\n", "after deal stands one hand, or rest", 2 },
 		{ "rules rubber\nW deal talon\n", "there is no talon in rubber", 2 },
 		{ "rules rubber\nW deal N cards=53\n", "cards= is 1 to 52", 2 },
@@ -103,26 +106,36 @@ static void test_wrong_lines(void **state)
 		{ "rules rubber\nW notes\n", "a word is missing after notes: ", 2 },
 		{ "rules rubber\nW notes misdeal turn\n", "cannot stand together", 2 },
 		{ "rules rubber\nW demand cut for=misdeal\n", "after demand redeal only", 2 },
-		{ "rules rubber\nturn S\nS deal W\nturn N\n", "it is the turn of W to deal, not of N", 4 },
+		{ "rules rubber\nturn S\nS deal W\nturn N\n",
+		  "it is the turn of W to deal, not of N", 4 },
 		{ "rules rubber\n@5 turn S\n@4 W shuffle\n", "the time is before", 3 },
 		{ "rules rubber\n@soon turn S\n", "after @ stand seconds", 2 },
 		{ "rules preferans\nW look\n", "W does not play", 2 },
 		{ "rules preferans\nN deal W\n", "W does not play", 2 },
 		{ "rules preferans\nN find missing E trick\n", "does not belong to preferans", 2 },
-		{ "rules preferans\nplayers N E S W\nturn N\nN deal N\n", "gets no cards when four play", 4 },
+		{ "rules preferans\nplayers N E S W\nturn N\nN deal N\n",
+		  "gets no cards when four play", 4 },
 		{ "rules duplicate-2017\ndirector instruct method\n", "random or biased", 2 },
 		{ "rules rubber\nW find surplus E dummy\n", "in-hand, played or old-trick", 2 },
 		{ "rules rubber\npack red\npack\n", "each needs a name", 3 },
 		/* words that contradict each other */
-		{ "rules rubber\nW find surplus E in-hand played\n", "played and in-hand cannot stand together", 2 },
-		{ "rules rubber\nW find surplus E played old-trick\n", "played and old-trick cannot stand", 2 },
-		{ "rules rubber\nW find surplus E trick dummy played\n", "trick and dummy cannot stand", 2 },
-		{ "rules rubber\nW find missing E trick elsewhere\n", "elsewhere and trick cannot stand", 2 },
-		{ "rules rubber\nW find missing E played\n", "played cannot stand after find missing", 2 },
-		{ "rules rubber\nW find missing E dummy\n", "dummy cannot stand after find missing", 2 },
+		{ "rules rubber\nW find surplus E in-hand played\n",
+		  "played and in-hand cannot stand together", 2 },
+		{ "rules rubber\nW find surplus E played old-trick\n",
+		  "played and old-trick cannot stand", 2 },
+		{ "rules rubber\nW find surplus E trick dummy played\n",
+		  "trick and dummy cannot stand", 2 },
+		{ "rules rubber\nW find missing E trick elsewhere\n",
+		  "elsewhere and trick cannot stand", 2 },
+		{ "rules rubber\nW find missing E played\n",
+		  "played cannot stand after find missing", 2 },
+		{ "rules rubber\nW find missing E dummy\n", "dummy cannot stand after find missing",
+		  2 },
 		{ "rules rubber\npack sorted played\n", "sorted and played cannot stand", 2 },
-		{ "rules rubber\nN place right elsewhere\n", "right and elsewhere cannot stand", 2 },
-		{ "rules rubber\nE cut incomplete completed=S\n", "a cut that is incomplete has nobody", 2 },
+		{ "rules rubber\nN place right elsewhere\n", "right and elsewhere cannot stand",
+		  2 },
+		{ "rules rubber\nE cut incomplete completed=S\n",
+		  "a cut that is incomplete has nobody", 2 },
 		{ "rules duplicate-2017\ndirector instruct method random biased\n",
 		  "random and biased cannot stand", 2 },
 		{ "rules duplicate-2017\ndirector instruct agents random\n",
@@ -130,24 +143,30 @@ static void test_wrong_lines(void **state)
 		{ "rules duplicate-2017\ndirector instruct agents 3\n",
 		  "a number cannot stand after instruct agents", 2 },
 		{ "rules duplicate-2017\ndirector instruct copies 0\n", "leave the line out", 2 },
-		{ "rules duplicate-2017\nN demand redeal incompatible\n", "incompatible stands after director", 2 },
+		{ "rules duplicate-2017\nN demand redeal incompatible\n",
+		  "incompatible stands after director", 2 },
 		{ "rules duplicate-2017\nN demand cut incompatible\n",
 		  "incompatible cannot stand after demand cut", 2 },
 		{ "rules duplicate-2017\nboard 1\norigin exchanged\norigin other-session\n",
 		  "line 3 says another origin", 4 },
 		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact\n"
 		  "machine copy exact\n", "copies instructed, which is 1", 5 },
-		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact 2\n",
-		  "copies instructed, which is 1", 4 },
-		{ "rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact 1\n"
-		  "machine copy exact 2\nmachine copy exact\n", "copies instructed, which is 2", 6 },
-		{ "rules preferans\ngame all-pass open closed\n", "closed and open cannot stand", 2 },
+		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact "
+		  "2\n", "copies instructed, which is 1", 4 },
+		{ "rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact "
+		  "1\n"
+		  "machine copy exact 2\nmachine copy exact\n", "copies instructed, which is 2",
+		  6 },
+		{ "rules preferans\ngame all-pass open closed\n", "closed and open cannot stand",
+		  2 },
 		{ "rules preferans\ngame misere open\n", "open cannot stand after game misere", 2 },
-		{ "rules preferans\nturn N\ngame misere\ngame all-pass\n", "line 3 says another game", 4 },
+		{ "rules preferans\nturn N\ngame misere\ngame all-pass\n",
+		  "line 3 says another game", 4 },
 		{ "rules preferans\nturn N\nE call 6S\ngame all-pass\n", "line 3 has a bid", 4 },
 		{ "rules preferans\ncustom talon-anywhere 5\n",
 		  "a number cannot stand after custom talon-anywhere", 2 },
-		{ "rules preferans\nturn N\nintent none\nintent possible\n", "line 3 says another intent", 4 },
+		{ "rules preferans\nturn N\nintent none\nintent possible\n",
+		  "line 3 says another intent", 4 },
 		{ "rules preferans\nturn N\ninterests conflict\ninterests no-conflict\n",
 		  "line 3 says other interests", 4 },
 	};
@@ -159,7 +178,8 @@ static void test_wrong_lines(void **state)
 		unsigned long line = judge(cases[i].record, &heard, &error);
 
 		if (line != cases[i].line || !strstr(error.what, cases[i].says))
-			fail_msg("%s: line %lu, \"%s\"", cases[i].record, line, line ? error.what : "");
+			fail_msg("%s: line %lu, \"%s\"", cases[i].record, line,
+				 line ? error.what : "");
 	}
 }
 
@@ -170,12 +190,14 @@ static void test_right_lines(void **state)
 		"rules rubber\nW find surplus E in-hand dummy\n",
 		"rules rubber\nW find missing E\n",
 		"rules rubber\nW find missing E elsewhere\n",
-		"rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy different\n"
+		"rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy "
+		"different\n"
 		"machine copy exact\nboard 2\nmachine copy exact\n",
 		"rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact 2\n"
 		"machine copy exact 2\nmachine copy exact 1\n",
-		"rules duplicate-2017\ndirector instruct method biased\ndirector instruct method random\n",
-		"rules duplicate-2017\nboard 1\norigin exchanged\nboard 2\norigin other-session\n",
+		"rules duplicate-2017\ndirector instruct method biased\ndirector instruct method "
+		"random\n", "rules duplicate-2017\nboard 1\norigin exchanged\nboard 2\norigin "
+			    "other-session\n",
 		"rules preferans\nturn N\nintent none\nN deal rest\nturn E\nintent possible\n",
 		"rules preferans\nturn N\nE call pass\ngame all-pass closed\n",
 	};
@@ -205,16 +227,22 @@ static void test_error_stays(void **state)
 
 	/* without an error object the call still fails */
 	j = dealbox_judge_new(hear, &heard);
-	assert_int_equal(dealbox_record_parse("nonsense", 8, &(struct dealbox_happening){ 0 }, NULL), -EINVAL);
+	assert_int_equal(dealbox_record_parse("nonsense", 8, &(struct dealbox_happening){ 0 },
+					      NULL),
+			 -EINVAL);
 	assert_int_equal(dealbox_judge_line(j, "nonsense", 8, NULL), -EINVAL);
 	assert_int_equal(dealbox_judge_line(j, "rules rubber", 12, NULL), -EINVAL);
-	assert_int_equal(dealbox_judge_happening(j, &(struct dealbox_happening){ 0 }, NULL), -EINVAL);
-	assert_int_equal(dealbox_judge_trace(j, &(struct dealbox_plan){ 0 }, NULL, NULL, NULL, NULL), -EINVAL);
+	assert_int_equal(dealbox_judge_happening(j, &(struct dealbox_happening){ 0 }, NULL),
+			 -EINVAL);
+	assert_int_equal(dealbox_judge_trace(j, &(struct dealbox_plan){ 0 }, NULL, NULL, NULL,
+					     NULL),
+			 -EINVAL);
 	dealbox_judge_free(j);
 
 	/* a word may not contain zero bytes */
-	assert_int_equal(dealbox_record_parse("S\0\0\0\0\0\0\0 look", 13, &(struct dealbox_happening){ 0 },
-					      &first), -EINVAL);
+	assert_int_equal(dealbox_record_parse("S\0\0\0\0\0\0\0 look", 13,
+					      &(struct dealbox_happening){ 0 }, &first),
+			 -EINVAL);
 }
 
 /* Parsing a formatted line gives the same happening, for a line with each kind of word. */
@@ -272,7 +300,8 @@ static void test_a_million_lines(void **state)
 		};
 
 		for (size_t i = 0; i < 5; i++, lines++)
-			assert_int_equal(dealbox_judge_line(j, start[i], strlen(start[i]), &error), 0);
+			assert_int_equal(dealbox_judge_line(j, start[i], strlen(start[i]), &error),
+					 0);
 		for (size_t i = 0; i < 52; i++, lines++)
 			assert_int_equal(dealbox_judge_line(j, round[i % 4], 8, &error), 0);
 	}
@@ -312,13 +341,15 @@ static void test_rotation(void **state)
 	}
 	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_PREFERANS, 0, 7, &plan), 0);
 	assert_memory_equal(plan.pocket, preferans, sizeof(preferans));
-	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST, 7, &plan), -EINVAL);
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST, 7, &plan),
+			 -EINVAL);
 	assert_int_equal(dealbox_law_plan(DEALBOX_RULES, 0, 7, &plan), -EINVAL);
-	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, DEALBOX_PLAN_NONE, &plan), -EINVAL);
+	assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, 0, DEALBOX_PLAN_NONE, &plan),
+			 -EINVAL);
 }
 
-static void event_quality(struct dealbox_trace *trace, uint32_t type, uint8_t position, uint8_t card,
-			  uint8_t pocket, uint8_t quality)
+static void event_quality(struct dealbox_trace *trace, uint32_t type, uint8_t position,
+			  uint8_t card, uint8_t pocket, uint8_t quality)
 {
 	struct dealbox_event e = {
 		.type = type, .position = position, .card = card, .pocket = pocket,
@@ -353,8 +384,8 @@ static struct dealbox_trace *deal(const struct dealbox_plan *plan, uint8_t fault
 	return trace;
 }
 
-static void heard_of_trace(enum dealbox_rules rules, uint8_t faulty, uint8_t wrong, const char *before,
-			   struct heard *heard)
+static void heard_of_trace(enum dealbox_rules rules, uint8_t faulty, uint8_t wrong,
+			   const char *before, struct heard *heard)
 {
 	struct dealbox_error error;
 	struct dealbox_judge *j = dealbox_judge_new(hear, heard);
@@ -418,7 +449,8 @@ static void test_trace_readings(void **state)
 		uint8_t quality;
 		const char *says;
 	} rows[] = {
-		{ 0, "redeal" }, { 1, "stands" }, { 49, "stands" }, { 50, "redeal" }, { DEALBOX_NONE, "redeal" },
+		{ 0, "redeal" }, { 1, "stands" }, { 49, "stands" }, { 50, "redeal" },
+		{ DEALBOX_NONE, "redeal" },
 	};
 	struct dealbox_error error;
 	struct dealbox_trace *trace;
@@ -432,12 +464,13 @@ static void test_trace_readings(void **state)
 		heard = (struct heard){ 0 };
 		j = dealbox_judge_new(hear, &heard);
 		for (const char *line = RUBBER; *line; line += strcspn(line, "\n") + 1)
-			assert_int_equal(dealbox_judge_line(j, line, strcspn(line, "\n"), &error), 0);
+			assert_int_equal(dealbox_judge_line(j, line, strcspn(line, "\n"), &error),
+					 0);
 		trace = dealbox_trace_new(1);
 		event(trace, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE);
 		for (uint8_t n = 0; n < plan.entries; n++) {
-			event_quality(trace, DEALBOX_EV_CARD_READ, n, n < 2 ? 17 : DEALBOX_NONE, DEALBOX_NONE,
-				      n == 1 ? rows[i].quality : DEALBOX_NONE);
+			event_quality(trace, DEALBOX_EV_CARD_READ, n, n < 2 ? 17 : DEALBOX_NONE,
+				      DEALBOX_NONE, n == 1 ? rows[i].quality : DEALBOX_NONE);
 			event(trace, DEALBOX_EV_CARD_ROUTED, n, DEALBOX_NONE, plan.pocket[n]);
 		}
 		event(trace, DEALBOX_EV_DEAL_DONE, plan.entries, DEALBOX_NONE, DEALBOX_NONE);
@@ -462,7 +495,8 @@ static void test_languages(void **state)
 		assert_ptr_equal(dealbox_law_translate(NULL, p->text), p->text);
 		assert_ptr_equal(dealbox_law_translate("tlh", p->text), p->text);
 		for (size_t l = 1; dealbox_law_language(l); l++)
-			assert_string_not_equal(dealbox_law_translate(dealbox_law_language(l), p->text),
+			assert_string_not_equal(dealbox_law_translate(dealbox_law_language(l),
+								      p->text),
 						p->text);
 	}
 	assert_null(dealbox_paragraph_find(DEALBOX_RULES_RUBBER, "6D1"));
@@ -488,7 +522,8 @@ static void test_sentences(void **state)
 {
 #define SEEN "rules duplicate-2017\nN call 1C\nE see S\n"
 #define TWICE "rules rubber\nturn S\nN count 9 expected=10\nW notes twice N\n"
-#define REMISE "rules preferans\ncustom remise 1\nturn N\nN deal E\nS notes manner\nN deal S\nS notes manner\n" \
+#define REMISE "rules preferans\ncustom remise 1\nturn N\nN deal E\nS notes manner\nN deal S\nS " \
+	       "notes manner\n" \
 	"N redeal\n"
 #define TALON "rules preferans\nturn N\nE see talon\ngame all-pass"
 	static const struct {
@@ -499,12 +534,15 @@ static void test_sentences(void **state)
 		{ SEEN, "nb", "Disse paragrafene gjelder: § 16D, § 24." },
 		{ SEEN, "fr", "Ces Lois s'appliquent : 16D, 24." },
 		{ "rules duplicate-2007\nN call 1C\nE see S\n", "el", "οι Νόμοι: 16Γ, 24." },
-		{ "rules duplicate-2017\ndirector demand redeal\n", "el", "Βλέπε επίσης: 22Β, 86Α." },
-		{ "rules duplicate-2007\ndirector demand redeal\n", "nb", "Se også: § 22A, § 86C." },
+		{ "rules duplicate-2017\ndirector demand redeal\n", "el",
+		  "Βλέπε επίσης: 22Β, 86Α." },
+		{ "rules duplicate-2007\ndirector demand redeal\n", "nb",
+		  "Se også: § 22A, § 86C." },
 		{ TWICE, "nb", "Disse paragrafene gjelder: § 67." },
 		{ TWICE, "el", "οι Νόμοι: 67." },
 		{ "rules rubber\nturn S\nN count 9 expected=10\n", "nb", "Se også: § 10(c)." },
-		{ "rules preferans\nturn N\nN call pass\nN count 9\n", "nb", "Se også: 3.2.23, 3.9.18." },
+		{ "rules preferans\nturn N\nN call pass\nN count 9\n", "nb",
+		  "Se også: 3.2.23, 3.9.18." },
 		{ REMISE, "en", "The deal passes to the next player (East)." },
 		{ "rules preferans\nturn N\nS look talon\n", "ru", "Штраф: 5 в гору (Юг)." },
 		{ TALON "\n", "en", "he must take the first two tricks" },
@@ -520,9 +558,11 @@ static void test_sentences(void **state)
 		struct dealbox_judge *j = dealbox_judge_new(hear_sentence, &s);
 
 		for (const char *line = cases[i].record; *line; line += strcspn(line, "\n") + 1)
-			assert_int_equal(dealbox_judge_line(j, line, strcspn(line, "\n"), &error), 0);
+			assert_int_equal(dealbox_judge_line(j, line, strcspn(line, "\n"), &error),
+					 0);
 		if (!strstr(s.text, cases[i].says))
-			fail_msg("%s: \"%s\" is not in \"%s\"", cases[i].record, cases[i].says, s.text);
+			fail_msg("%s: \"%s\" is not in \"%s\"", cases[i].record, cases[i].says,
+				 s.text);
 		dealbox_judge_free(j);
 	}
 }
@@ -540,7 +580,8 @@ static void read_pocket(struct dealbox_trace *trace, dealbox_cards cards)
 
 static void test_capture(void **state)
 {
-	dealbox_cards hands[4] = { 0x1fffULL, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 }, cards;
+	dealbox_cards hands[4] = { 0x1fffULL, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 },
+		      cards;
 	struct dealbox_trace *traces[4];
 	const struct dealbox_trace *const *read = (const struct dealbox_trace *const *)traces;
 	struct dealbox_deal out;

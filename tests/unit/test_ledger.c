@@ -76,7 +76,8 @@ static int folder_make(void **state)
 	struct folder *f = calloc(1, sizeof(*f));
 
 	/* where no disk is waited for */
-	strcpy(f->path, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
+	strcpy(f->path,
+	       access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
 	if (!mkdtemp(f->path))
 		return -1;
 	snprintf(f->db, sizeof(f->db), "%s/ledger", f->path);
@@ -145,8 +146,9 @@ static uint64_t make_job(struct dealbox_ledger *l, const char *session, uint32_t
 
 	make_boards(boards, 4, first);
 	assert_int_equal(dealbox_ledger_add_set(l, session, boards, 4, &set, NULL), 0);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 4, .copies = copies,
-				 .options = options), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 4,
+				 .copies = copies, .options = options),
+			 0);
 	return job;
 }
 
@@ -171,7 +173,8 @@ static void deal_exact(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 {
 	uint64_t insertion;
 
-	assert_int_equal(dealbox_ledger_begin(l, job, board, copy, "SN1", number, 7, &insertion), 0);
+	assert_int_equal(dealbox_ledger_begin(l, job, board, copy, "SN1", number, 7, &insertion),
+			 0);
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    DEALBOX_CARDS), 0);
 }
@@ -340,7 +343,8 @@ static void test_key(void **state)
 /* A damaged ledger is refused, and its file is unchanged. */
 static void test_never_overwritten(void **state)
 {
-	static const char *const what[] = { "", "not a database at all, but long enough to be one" };
+	static const char *const what[] = { "",
+					    "not a database at all, but long enough to be one" };
 	struct folder *f = *state;
 	struct dealbox_ledger *l;
 	char error[512], *after;
@@ -505,13 +509,16 @@ static void test_fingerprint(void **state)
 	/* preferans: the three hands turn, the talon stays */
 	talon = (struct dealbox_deal){ { 0x3ff, 0x3ff << 10, 0x3ff << 20, 3ULL << 30 } };
 	mirrored = (struct dealbox_deal){ { 0x3ff << 20, 0x3ff, 0x3ff << 10, 3ULL << 30 } };
-	assert_true(ledger_fingerprint(&l->keys, &talon) == ledger_fingerprint(&l->keys, &mirrored));
+	assert_true(ledger_fingerprint(&l->keys, &talon) ==
+		    ledger_fingerprint(&l->keys, &mirrored));
 	mirrored = turn(talon, 1);
-	assert_true(ledger_fingerprint(&l->keys, &talon) != ledger_fingerprint(&l->keys, &mirrored));
+	assert_true(ledger_fingerprint(&l->keys, &talon) !=
+		    ledger_fingerprint(&l->keys, &mirrored));
 	/* also if the lowest card lies in the talon */
 	talon = (struct dealbox_deal){ { 0x3ff << 20, 0x3ff << 10, 0x3ff << 2, 3 } };
 	mirrored = (struct dealbox_deal){ { 0x3ff << 10, 0x3ff << 2, 0x3ff << 20, 3 } };
-	assert_true(ledger_fingerprint(&l->keys, &talon) == ledger_fingerprint(&l->keys, &mirrored));
+	assert_true(ledger_fingerprint(&l->keys, &talon) ==
+		    ledger_fingerprint(&l->keys, &mirrored));
 	dealbox_ledger_free(l);
 }
 
@@ -609,7 +616,8 @@ static void test_doubt_counts_as_dealt(void **state)
 
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0),
+			 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
 	dealbox_ledger_free(l);
 }
@@ -636,8 +644,9 @@ static void test_job(void **state)
 
 	make_boards(boards, 4, 1);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 4, &set, NULL), 0);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2, .copies = 3,
-				 .options = DEALBOX_JOB_DESCENDING, .priority = 5), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2,
+				 .copies = 3, .options = DEALBOX_JOB_DESCENDING, .priority = 5),
+			 0);
 	found = last_job(l);
 	assert_int_equal(found.job, job);
 	assert_in_range(found.at / 1000000, time(NULL) - 600, time(NULL));
@@ -664,8 +673,9 @@ static void test_job(void **state)
 				 .copies = 1), -ENOENT);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 0,
 				 .copies = 1), -EINVAL);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2, .copies = 1,
-				 .options = DEALBOX_JOB_EVENT << 1), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2,
+				 .copies = 1, .options = DEALBOX_JOB_EVENT << 1),
+			 -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);
 }
@@ -684,25 +694,30 @@ static uint64_t make_job_for(struct dealbox_ledger *l, const char *const *machin
 
 	make_boards(&board, 1, 1000);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", &board, 1, &set, NULL), 0);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
-				 .machines = machines), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .copies = 1, .machines = machines),
+			 0);
 	return job;
 }
 
 static void test_job_for_machines(void **state)
 {
-	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const twice[] = { "a", "a", NULL };
+	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const twice[] = { "a", "a",
+											 NULL };
 	static const char *const none[] = { NULL }, *const empty[] = { "", NULL };
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	static const unsigned int number = 1;
-	uint64_t any = make_job_for(l, none), kept = make_job_for(l, two), set = last_job(l).set, job;
+	uint64_t any = make_job_for(l, none), kept = make_job_for(l, two), set = last_job(l).set,
+		 job;
 	char found[64] = "";
 
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
-				 .machines = twice), -EINVAL);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
-				 .machines = empty), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .copies = 1, .machines = twice),
+			 -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .copies = 1, .machines = empty),
+			 -EINVAL);
 	assert_int_equal(last_job(l).job, kept);
 	dealbox_ledger_free(l);
 	l = open_ledger(f->db, WRITE);
@@ -717,7 +732,9 @@ static void test_job_for_machines(void **state)
 /* A job is kept to other machines later: the last list counts, and all of it or nothing. */
 static void test_job_is_kept_to_machines(void **state)
 {
-	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const other[] = { "Z", "A", "M", NULL };
+	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const other[] = { "Z", "A",
+											 "M",
+											 NULL };
 	static const char *const none[] = { NULL }, *const twice[] = { "b", "a", "b", NULL };
 	static const char *const empty[] = { "c", "", NULL };
 	const struct {
@@ -725,8 +742,10 @@ static void test_job_is_kept_to_machines(void **state)
 		int err;
 		const char *found;
 	} rows[] = {
-		{ other, 0, "Z A M " }, { two, 0, "SN7 port:1-2 " }, { twice, -EINVAL, "SN7 port:1-2 " },
-		{ empty, -EINVAL, "SN7 port:1-2 " }, { none, 0, "" }, { NULL, 0, "" }, { other, 0, "Z A M " },
+		{ other, 0, "Z A M " }, { two, 0, "SN7 port:1-2 " },
+		{ twice, -EINVAL, "SN7 port:1-2 " },
+		{ empty, -EINVAL, "SN7 port:1-2 " }, { none, 0, "" }, { NULL, 0, "" },
+		{ other, 0, "Z A M " },
 	};
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
@@ -736,7 +755,8 @@ static void test_job_is_kept_to_machines(void **state)
 	size_t n;
 
 	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
-		assert_int_equal(dealbox_ledger_keep_job(l, kept, 1000, rows[n].machines), rows[n].err);
+		assert_int_equal(dealbox_ledger_keep_job(l, kept, 1000, rows[n].machines),
+				 rows[n].err);
 		*found = '\0';
 		assert_int_equal(dealbox_ledger_machines(l, kept, join_machines, found), 0);
 		assert_string_equal(found, rows[n].found);
@@ -744,7 +764,9 @@ static void test_job_is_kept_to_machines(void **state)
 	assert_int_equal(dealbox_ledger_keep_job(l, 9999, 1000, two), -ENOENT);
 	assert_int_equal(dealbox_ledger_keep_job(l, any, 1000, two), 0);
 	/* it is about the whole job */
-	assert_int_equal(sqlite3_prepare_v2(l->db, "SELECT count(*), count(board), count(copy) FROM acts", -1, &acts, NULL),
+	assert_int_equal(sqlite3_prepare_v2(l->db,
+					    "SELECT count(*), count(board), count(copy) FROM acts",
+					    -1, &acts, NULL),
 			 SQLITE_OK);
 	assert_int_equal(sqlite3_step(acts), SQLITE_ROW);
 	assert_true(sqlite3_column_int(acts, 0));
@@ -840,7 +862,10 @@ static unsigned long steps_of_insertions(struct dealbox_ledger *l, uint64_t job,
 	return steps;
 }
 
-/* A machine that comes after years, or for the first time, is known as soon as on the first evening. */
+/*
+ * A machine that comes after years, or for the first time, is known as soon as on the first
+ * evening.
+ */
 static void test_last_among_many(void **state)
 {
 	struct folder *f = *state;
@@ -862,7 +887,9 @@ static void test_last_among_many(void **state)
 	assert_in_range(steps_of_insertions(l, job, 1), 1, of_job + of_job / 4);
 
 	/* its outcome is included */
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    NULL, 0),
+			 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &last), 0);
 	assert_int_equal(last.id, insertion);
 	assert_int_equal(last.outcome, DEALBOX_LEDGER_VOID);
@@ -918,8 +945,9 @@ static void test_old_ledger(void **state)
 	l = open_ledger(f->db, CREATE);
 	job = make_job_for(l, NULL);
 	dealbox_ledger_free(l);
-	tamper(f->db, "DROP TABLE emulations; DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; PRAGMA user_version = 1; "
-	       "PRAGMA journal_mode = DELETE");
+	tamper(f->db,
+	       "DROP TABLE emulations; DROP TABLE attestations; DROP TABLE job_machines; DROP "
+	       "INDEX insertions_machine; PRAGMA user_version = 1; PRAGMA journal_mode = DELETE");
 	before = slurp(f->db, &size);
 	assert_int_equal(try_open(f->db, 0, error), -EROFS);
 	assert_non_null(strstr(error, "dealboxd brings it up to date"));
@@ -938,7 +966,9 @@ static void test_old_ledger(void **state)
 	l = open_ledger(f->db, WRITE);
 	assert_int_equal(last_job(l).job, job);
 	assert_int_equal(dealbox_ledger_machines(l, job, join_machines, found), 0);
-	assert_int_equal(dealbox_ledger_machines(l, make_job_for(l, machines), join_machines, found), 0);
+	assert_int_equal(dealbox_ledger_machines(l, make_job_for(l, machines), join_machines,
+						 found),
+			 0);
 	assert_string_equal(found, "SN7 ");
 	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
 	dealbox_ledger_free(l);
@@ -957,7 +987,9 @@ static void test_emulations(void **state)
 	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), 0);
 	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), -EALREADY);
 	assert_int_equal(dealbox_ledger_add_emulation(l, 9999), -ENOENT);
-	assert_int_equal(dealbox_ledger_end(l, emulated, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_end(l, emulated, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    NULL, 0),
+			 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 1, &real), 0);
 	assert_int_equal(dealbox_ledger_emulated(l, real), 0);
 	dealbox_ledger_free(l);
@@ -1103,16 +1135,22 @@ static void test_law(void **state)
 	assert_int_equal(law & ~DEALBOX_JOB_LAWS, 0);
 	make_job(l, "s", 1, 1, 0);
 	set = last_job(l).set;
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 1,
-				 .options = law), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .copies = 1, .options = law),
+			 -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
 				 .options = law | DEALBOX_JOB_CAPTURE), -EINVAL);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1, .options = law), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
+				 .options = law),
+			 0);
 	assert_int_equal(last_job(l).options, law);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, make_trace(), 52),
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+					    make_trace(), 52),
 			 -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 52), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+					    52),
+			 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
 	job = make_job(l, "s", 1, 1, 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
@@ -1169,10 +1207,12 @@ static void test_user(void **state)
 	make_job(l, "t", 1, 1, 0);
 	assert_int_equal(last_job(l).uid, 1000);
 	/* the act of the set, and that of the job: of no single board */
-	assert_int_equal(ledger_number(l, &acts, "SELECT count(*) FROM acts WHERE board IS NULL AND copy IS NULL "
-				       "AND machine IS NULL", ""), 0);
+	assert_int_equal(ledger_number(l, &acts, "SELECT count(*) FROM acts WHERE board IS NULL "
+						 "AND copy IS NULL AND machine IS NULL", ""), 0);
 	assert_int_equal(acts, 2);
-	assert_int_equal(ledger_number(l, &acts, "SELECT value FROM acts WHERE job IS NOT NULL", ""), 0);
+	assert_int_equal(ledger_number(l, &acts, "SELECT value FROM acts WHERE job IS NOT NULL",
+				       ""),
+			 0);
 	assert_int_equal(acts, 0);
 	dealbox_ledger_user(l, DEALBOX_UID_NONE);
 	make_job(l, "u", 1, 1, 0);
@@ -1199,7 +1239,8 @@ static int counts(struct dealbox_ledger *l, uint32_t number)
 	return dealbox_ledger_counts(l, &insertion);
 }
 
-static unsigned long steps_of_counts(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion)
+static unsigned long steps_of_counts(struct dealbox_ledger *l,
+				     const struct dealbox_ledger_insertion *insertion)
 {
 	unsigned long steps = 0;
 
@@ -1244,7 +1285,9 @@ static void test_counts(void **state)
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 7, &insertion), 0);
 	assert_int_equal(counts(l, 1), 0);
 	assert_int_equal(counts(l, 2), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    NULL, 0),
+			 0);
 	assert_int_equal(counts(l, 1), 0);
 	assert_int_equal(counts(l, 2), 0);
 	deal_exact(l, job, 1, 1, 3);
@@ -1271,9 +1314,11 @@ static void test_counts(void **state)
 	assert_int_equal(counts(l, 3), 0);
 
 	/* an insertion of another ledger */
-	assert_int_equal(dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = 9999, .job = other,
+	assert_int_equal(dealbox_ledger_counts(l,
+					       &(struct dealbox_ledger_insertion){ .id = 9999, .job = other,
 			 .board = 1, .copy = 1, .outcome = DEALBOX_LEDGER_EXACT }), 0);
-	assert_int_equal(dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = 9999, .job = 9999,
+	assert_int_equal(dealbox_ledger_counts(l,
+					       &(struct dealbox_ledger_insertion){ .id = 9999, .job = 9999,
 			 .board = 1, .copy = 1, .outcome = DEALBOX_LEDGER_EXACT }), 0);
 	dealbox_ledger_free(l);
 }
@@ -1330,7 +1375,8 @@ static void test_acts(void **state)
 	assert_int_equal(dealbox_ledger_knows(l, "SN1"), 1);
 	assert_int_equal(dealbox_ledger_knows(l, "SN2"), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_ACCEPT, 0, 0, 0, 0), -EINVAL);
-	assert_int_equal(dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_ACCEPT,
+	assert_int_equal(dealbox_ledger_add_act(l,
+						&(struct dealbox_ledger_act){ .act = DEALBOX_ACT_ACCEPT,
 			 .machine = "SN2" }), 0);
 	assert_int_equal(dealbox_ledger_knows(l, "SN2"), 1);
 	assert_int_equal(dealbox_ledger_knows(l, "SN"), 0);
@@ -1419,7 +1465,8 @@ static void test_copies_are_added(void **state)
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 2), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 1), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, -1), -EINVAL);
-	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, DEALBOX_BOARD_DEALT_MAX + 1), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, DEALBOX_BOARD_DEALT_MAX + 1),
+			 -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, 0, 0, 0, 3), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, 9999, 0, 0, 3), -ENOENT);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, capture, 0, 0, 5), -EINVAL);
@@ -1492,8 +1539,9 @@ static void test_tampered(void **state)
 		/* the next ones are still there */
 		{ "PRAGMA foreign_keys = OFF; DELETE FROM insertions WHERE insertion = 1",
 		  "is gone from insertions" },
-		{ "DROP INDEX insertions_once; DROP TRIGGER insertions_no_update; UPDATE insertions SET insertion = 2 "
-		  "WHERE insertion = 3", "insertion 2 of machine SN1 was dealt 2 times" },
+		{ "DROP INDEX insertions_once; DROP TRIGGER insertions_no_update; UPDATE "
+		  "insertions SET insertion = 2 WHERE insertion = 3",
+		  "insertion 2 of machine SN1 was dealt 2 times" },
 		{ "DELETE FROM chain WHERE seq = 5", "records 5 to 5 are gone" },
 		{ "UPDATE chain SET hash = randomblob(32) WHERE seq = 3", "was changed" },
 		{ "PRAGMA ignore_check_constraints = ON; UPDATE chain SET hash = x'' WHERE seq = 3",
@@ -1529,7 +1577,8 @@ static void test_tampered(void **state)
 		err = dealbox_ledger_open(l, f->db, 0);
 		assert_true(!err || err == -EUCLEAN);
 		found[0] = '\0';
-		assert_int_equal(dealbox_ledger_verify(l, NULL, keep_damage, found, NULL), -EUCLEAN);
+		assert_int_equal(dealbox_ledger_verify(l, NULL, keep_damage, found, NULL),
+				 -EUCLEAN);
 		if (!strstr(found, deeds[n].words))
 			fail_msg("%s: found only: %s", deeds[n].sql, found);
 		gone = strstr(found, "is gone from");
@@ -1577,10 +1626,12 @@ static void test_whole_is_checked(void **state)
 {
 	static const char *const deeds[] = {
 		"DROP TRIGGER sets_no_update; UPDATE sets SET session = 'x' WHERE seq = 1",
-		"DROP TRIGGER boards_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM boards WHERE seq = 2",
+		"DROP TRIGGER boards_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM boards "
+		"WHERE seq = 2",
 		/* an index that lacks a row: a repeat would not be found */
-		("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX insertions_copy "
-		 "ON insertions (copy, number, job)' WHERE name = 'insertions_copy'"),
+		("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX "
+		 "insertions_copy ON insertions (copy, number, job)' WHERE name = "
+		 "'insertions_copy'"),
 	};
 	struct folder *f = *state;
 	struct dealbox_ledger *l;
@@ -1939,12 +1990,15 @@ static void test_restored(void **state)
 	assert_int_equal(counts[DEALBOX_LEDGER_EXACT], 1);
 	assert_int_equal(counts[DEALBOX_LEDGER_UNKNOWN], 3);
 	/* of a plan and a reason that nobody knows, and of the whole job */
-	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = "
-				       "i.seq WHERE machine LIKE '(%' AND plan = 0 AND capture = 0 AND reason = 0 "
-				       "AND differences = 0 AND trace IS NULL", ""), 0);
+	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM insertions i JOIN verdicts "
+						  "v ON v.insertion = i.seq WHERE machine LIKE "
+						  "'(%' AND plan = 0 AND capture = 0 AND reason = "
+						  "0 AND differences = 0 AND trace IS NULL",
+						  ""), 0);
 	assert_int_equal(known, 3);
-	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM acts WHERE act = ? AND board IS NULL AND copy "
-				       "IS NULL AND value = 0", "i", (int64_t)DEALBOX_ACT_PAUSE), 0);
+	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM acts WHERE act = ? AND "
+						  "board IS NULL AND copy IS NULL AND value = 0",
+						  "i", (int64_t)DEALBOX_ACT_PAUSE), 0);
 	assert_int_equal(known, 1);
 	/* what the machine dealt since is not known */
 	assert_int_equal(dealbox_ledger_restored(l, &restored), 0);
@@ -1970,7 +2024,8 @@ static void test_restored(void **state)
 /* The heads themselves: the last complete line counts, whatever a power cut left after it. */
 static void test_heads(void **state)
 {
-	static const char *const tails[] = { "", "99:ab", "\n99:ab\n", "99:\n\n", "x\n", "-1:00\n" };
+	static const char *const tails[] = { "", "99:ab", "\n99:ab\n", "99:\n\n", "x\n",
+					     "-1:00\n" };
 	char text[DEALBOX_LEDGER_HEAD_TEXT], *heads, *more, error[512];
 	struct dealbox_ledger_head head, parsed;
 	struct folder *f = *state;
@@ -2241,7 +2296,8 @@ static void test_read_only_folder(void **state)
 		dealbox_ledger_free(l);
 		l = dealbox_ledger_new();
 		if (dealbox_ledger_open(l, f->db, 0) != -EACCES ||
-		    !strstr(dealbox_ledger_error(l)->what, "the file, or its folder, is closed to this user"))
+		    !strstr(dealbox_ledger_error(l)->what,
+			    "the file, or its folder, is closed to this user"))
 			_exit(2);
 		_exit(0);
 	}
@@ -2283,8 +2339,8 @@ static void test_full_disk(void **state)
 		copy++;
 		err = dealbox_ledger_begin(l, job, 1, copy, "SN1", copy, 7, &insertion);
 		if (!err) {
-			err = dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
-						 DEALBOX_CARDS);
+			err = dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
+						 make_trace(), DEALBOX_CARDS);
 			if (!err)
 				last = copy;
 		}
@@ -2293,7 +2349,8 @@ static void test_full_disk(void **state)
 			full++;
 			assert_non_null(strstr(dealbox_ledger_error(l)->what, f->db));
 			/* not half of it */
-			assert_int_not_equal(copy_state(l, job, 1, copy), DEALBOX_LEDGER_COPY_RECORDED);
+			assert_int_not_equal(copy_state(l, job, 1, copy),
+					     DEALBOX_LEDGER_COPY_RECORDED);
 		}
 		assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
 	}
@@ -2352,8 +2409,9 @@ static void test_columns(void **state)
 	make_history(f->db);
 	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
 	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
-		snprintf(sql, sizeof(sql), "SELECT group_concat(name, ', ') FROM pragma_table_info('%s') "
-			 "WHERE name <> 'seq'", ledger_tables[kind].name);
+		snprintf(sql, sizeof(sql),
+			 "SELECT group_concat(name, ', ') FROM pragma_table_info('%s') WHERE name "
+			 "<> 'seq'", ledger_tables[kind].name);
 		assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
 		assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
 		ledger_columns(kind, names);
@@ -2418,7 +2476,8 @@ static void test_backup_of_damage(void **state)
 	char part[80];
 
 	make_history(f->db);
-	tamper(f->db, "DROP TRIGGER boards_no_update; UPDATE boards SET number = 77 WHERE number = 2");
+	tamper(f->db,
+	       "DROP TRIGGER boards_no_update; UPDATE boards SET number = 77 WHERE number = 2");
 	assert_int_equal(dealbox_ledger_open(l, f->db, 0), -EUCLEAN);
 	assert_int_equal(dealbox_ledger_backup(l, f->other), -EUCLEAN);
 	snprintf(part, sizeof(part), "%s.part", f->other);
@@ -2482,8 +2541,8 @@ static void test_killed(void **state)
 			for (number = told + 1; ; number++) {
 				/* a try that was cut short has no verdict: go round it */
 				copy = number;
-				if (dealbox_ledger_begin(l, job, 1, copy, "SN1", 1000 * round + number,
-							 1, &insertion) ||
+				if (dealbox_ledger_begin(l, job, 1, copy, "SN1",
+							 1000 * round + number, 1, &insertion) ||
 				    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
 						       make_trace(), 52) ||
 				    write(pipes[1], &number, sizeof(number)) != sizeof(number))
@@ -2537,21 +2596,26 @@ static void test_limits_of_sets(void **state)
 	memset(longer, 'x', 128);
 	longer[128] = '\0';
 	make_boards(boards, 3, 1);
-	refused(l, dealbox_ledger_add_set(l, longer, boards, 3, &set, NULL), -EINVAL, "1 to 127 bytes");
+	refused(l, dealbox_ledger_add_set(l, longer, boards, 3, &set, NULL), -EINVAL,
+		"1 to 127 bytes");
 	refused(l, dealbox_ledger_add_set(l, "", boards, 3, &set, NULL), -EINVAL, "1 to 127 bytes");
 	assert_int_equal(dealbox_ledger_add_set(l, longest, boards, 3, &set, NULL), 0);
 
 	make_boards(many, COUNT(many), 1);
 	refused(l, dealbox_ledger_add_set(l, "s", many, COUNT(many), &set, NULL), -EINVAL,
 		"a set has 1 to 9999 boards, not 10000");
-	refused(l, dealbox_ledger_add_set(l, "s", many, 0, &set, NULL), -EINVAL, "1 to 9999 boards, not 0");
+	refused(l, dealbox_ledger_add_set(l, "s", many, 0, &set, NULL), -EINVAL,
+		"1 to 9999 boards, not 0");
 	many[1].number = 1;
-	refused(l, dealbox_ledger_add_set(l, "s", many, 9999, &set, NULL), -EINVAL, "board 1 is twice");
+	refused(l, dealbox_ledger_add_set(l, "s", many, 9999, &set, NULL), -EINVAL,
+		"board 1 is twice");
 
 	boards[0].number = 0;
-	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL, "numbered from 1 to 9999");
+	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL,
+		"numbered from 1 to 9999");
 	boards[0].number = 10000;
-	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL, "numbered from 1 to 9999");
+	refused(l, dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), -EINVAL,
+		"numbered from 1 to 9999");
 	boards[0].number = 9999;
 	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 3, &set, NULL), 0);
 	boards[0].number = 1;
@@ -2569,10 +2633,12 @@ static void test_limits_of_sets(void **state)
 
 	/* the same board twice: its number is what a user can find */
 	boards[1] = boards[0];
-	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EINVAL, "board 2 is twice");
+	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EINVAL,
+		"board 2 is twice");
 	/* nobody asks which */
 	boards[1].number = 1;
-	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EEXIST, "are the same deal");
+	refused(l, dealbox_ledger_add_set(l, "t", boards, 3, &set, NULL), -EEXIST,
+		"are the same deal");
 	if (!strstr(dealbox_ledger_error(l)->what, "boards 1 and 2 ") &&
 	    !strstr(dealbox_ledger_error(l)->what, "boards 2 and 1 "))
 		fail_msg("%s", dealbox_ledger_error(l)->what);
@@ -2593,7 +2659,8 @@ static void test_repeats_among_many(void **state)
 	for (n = 0; n < 20; n++) {
 		make_boards(boards, 20, 1);
 		boards[n].deal = turn(boards[(n + 7) % 20].deal, n % 4);
-		assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 20, &set, &repeat), -EEXIST);
+		assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 20, &set, &repeat),
+				 -EEXIST);
 		assert_int_equal(repeat.board + repeat.other_board, n + 1 + (n + 7) % 20 + 1);
 		make_boards(boards, 20, 1);
 		boards[n].number = boards[(n + 7) % 20].number;
@@ -2617,20 +2684,26 @@ static void test_limits_of_jobs(void **state)
 	memset(longer, 'x', 128);
 	longer[128] = '\0';
 	machines[0] = longer;
-	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .machines = machines), -EINVAL,
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+			   .machines = machines), -EINVAL,
 		"the id of a machine has 1 to 127 bytes");
 	machines[0] = longest;
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
 				 .machines = machines), 0);
 	assert_int_equal(dealbox_ledger_keep_job(l, job, 1000, machines), 0);
 	machines[0] = longer;
-	refused(l, dealbox_ledger_keep_job(l, job, 1000, machines), -EINVAL, "the id of a machine has 1 to 127 bytes");
-	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 10000), -EINVAL,
-		"at most 9999 copies");
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1, .copies = 9999), 0);
+	refused(l, dealbox_ledger_keep_job(l, job, 1000, machines), -EINVAL,
+		"the id of a machine has 1 to 127 bytes");
 	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-			   .options = DEALBOX_JOB_CAPTURE), -EINVAL, "without one captures or deals by a law");
-	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = (unsigned int[]){ 2, 2 }, .count = 2), -EINVAL,
+			   .copies = 10000), -EINVAL,
+		"at most 9999 copies");
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .copies = 9999), 0);
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+			   .options = DEALBOX_JOB_CAPTURE), -EINVAL,
+			   "without one captures or deals by a law");
+	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = (unsigned int[]){ 2, 2 },
+			   .count = 2), -EINVAL,
 		"board 2 is named twice");
 	refused(l, ADD_JOB(l, &job, NULL, .set = set, .boards = (unsigned int[]){ 5 }, .count = 1,
 			   .options = DEALBOX_JOB_REPLAY), -ENOENT, "has no board 5");
@@ -2638,9 +2711,11 @@ static void test_limits_of_jobs(void **state)
 	/* dealt for another session: nobody asks which */
 	make_job(l, "t", 3, 1, 0);
 	deal_exact(l, first, 3, 1, 1);
-	refused(l, ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &number, .count = 1), -EEXIST,
+	refused(l, ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &number, .count = 1),
+		-EEXIST,
 		"was dealt for the session 's' (Law 6D2)");
-	assert_int_equal(ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &three, .count = 1), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &three,
+				 .count = 1), 0);
 	/* a capture may have any board */
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = (unsigned int[]){ 5 }, .count = 1,
 				 .options = DEALBOX_JOB_CAPTURE), 0);
@@ -2656,20 +2731,26 @@ static void test_limits_of_copies(void **state)
 	uint64_t job = make_job(l, "s", 1, 2, 0), insertion;
 	char words[64];
 
-	refused(l, dealbox_ledger_begin(l, job, 1, 0, "SN1", 1, 1, &insertion), -ENOENT, "has no copy 0");
-	refused(l, dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT, "has no copy 3");
+	refused(l, dealbox_ledger_begin(l, job, 1, 0, "SN1", 1, 1, &insertion), -ENOENT,
+		"has no copy 0");
+	refused(l, dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT,
+		"has no copy 3");
 	snprintf(words, sizeof(words), "job %d has no board 9", (int)job);
 	refused(l, dealbox_ledger_begin(l, job, 9, 1, "SN1", 1, 1, &insertion), -ENOENT, words);
 	refused(l, dealbox_ledger_begin(l, 999, 1, 1, "SN1", 1, 1, &insertion), -ENOENT,
 		"job 999 has no copy 1 of board 1");
 	deal_exact(l, job, 1, 2, 1);
-	refused(l, dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), -EEXIST, "is recorded already");
+	refused(l, dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), -EEXIST,
+		"is recorded already");
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 2, 2, 0), 0);
-	refused(l, dealbox_ledger_begin(l, job, 2, 2, "SN1", 2, 1, &insertion), -EEXIST, "is skipped already");
+	refused(l, dealbox_ledger_begin(l, job, 2, 2, "SN1", 2, 1, &insertion), -EEXIST,
+		"is skipped already");
 	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
-	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED, "is paused");
+	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED,
+		"is paused");
 	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
-	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED, "is cancelled");
+	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED,
+		"is cancelled");
 	dealbox_ledger_free(l);
 }
 
@@ -2685,19 +2766,25 @@ static void test_limits_of_outcomes(void **state)
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_NONE, 0, 0, trace, 52), -EINVAL,
 		"0 is not an outcome");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED + 1, 0, 0, trace, 52), -EINVAL,
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED + 1, 0, 0, trace, 52),
+		-EINVAL,
 		"6 is not an outcome");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, trace, 0), -EINVAL,
 		"not recorded without its trace");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, NULL, 52), -EINVAL,
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, NULL, 52),
+		-EINVAL,
 		"not recorded without its trace");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, NULL, 52), -EINVAL,
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, NULL, 52),
+		-EINVAL,
 		"not recorded without its trace");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, DEALBOX_EV_JAM, 0, trace, 52),
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, DEALBOX_EV_JAM, 0, trace,
+				      52),
 		-EINVAL, "no differences and no reason");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, trace, 52), -EINVAL,
 		"no differences and no reason");
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3, trace, 52), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3,
+					    trace, 52),
+			 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_in_range(found.begun / 1000000, began, time(NULL));
 	assert_in_range(found.ended / 1000000, began, time(NULL));
@@ -2710,7 +2797,8 @@ static void test_limits_of_outcomes(void **state)
 
 	/* nothing was seen of it */
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, trace, 0), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, trace, 0),
+			 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_int_equal(found.events, 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 3, 1, &insertion), 0);
@@ -2722,21 +2810,26 @@ static void test_limits_of_outcomes(void **state)
 	assert_int_equal(ADD_JOB(l, &capture, NULL, .boards = (unsigned int[]){ 1 }, .count = 1,
 				 .options = DEALBOX_JOB_CAPTURE), 0);
 	assert_int_equal(dealbox_ledger_begin(l, capture, 1, 1, "SN2", 9, 1, &insertion), 0);
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, trace, 52), -EINVAL,
+	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, trace, 52),
+		-EINVAL,
 		"a capture is captured");
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, trace, 5), 0);
+	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+					    trace, 5), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &found), 0);
 	assert_int_equal(found.events, 5);
-	refused(l, dealbox_ledger_last(l, "SN3", &found), -ENOENT, "nothing was dealt by the machine SN3");
+	refused(l, dealbox_ledger_last(l, "SN3", &found), -ENOENT,
+		"nothing was dealt by the machine SN3");
 	dealbox_ledger_free(l);
 }
 
 static void test_limits_of_acts(void **state)
 {
 	static const struct dealbox_ledger_act lacking[] = {
-		{ .act = DEALBOX_ACT_PAUSE }, { .act = DEALBOX_ACT_RESUME }, { .act = DEALBOX_ACT_CANCEL },
+		{ .act = DEALBOX_ACT_PAUSE }, { .act = DEALBOX_ACT_RESUME },
+		{ .act = DEALBOX_ACT_CANCEL },
 		{ .act = DEALBOX_ACT_PRIORITY }, { .act = DEALBOX_ACT_SKIP, .board = 1, .copy = 1 },
-		{ .act = DEALBOX_ACT_SKIP, .job = 1, .copy = 1 }, { .act = DEALBOX_ACT_SKIP, .job = 1, .board = 1 },
+		{ .act = DEALBOX_ACT_SKIP, .job = 1, .copy = 1 },
+		{ .act = DEALBOX_ACT_SKIP, .job = 1, .board = 1 },
 		{ .act = DEALBOX_ACT_REDEAL, .job = 1 }, { .act = DEALBOX_ACT_EMPTIED, .board = 1 },
 		{ .act = DEALBOX_ACT_ACCEPT }, { .act = DEALBOX_ACT_ACCEPT, .machine = "" },
 	};
@@ -2762,7 +2855,8 @@ static void test_limits_of_acts(void **state)
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 2, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, endless, 1, 9999, 0), 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 1, 1, &insertion), 0);
-	refused(l, act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), -EBUSY, "is being dealt: pause the job or wait");
+	refused(l, act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), -EBUSY,
+		"is being dealt: pause the job or wait");
 	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 2, 2, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_EMPTIED, job, 2, 1, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
@@ -2774,13 +2868,15 @@ static void test_limits_of_acts(void **state)
 static void test_text_of_heads(void **state)
 {
 	static const char *const bad[] = {
-		"%s", ":%s", "a:%s", "/:%s", "::%s", "-1:%s", " 1:%s", "1x:%s", "1 :%s", "1:%s0", "1:%sx", "1: %s",
-		"1:%s\n", "9223372036854775808:%s", "18446744073709551616:%s", "1:x%s",
+		"%s", ":%s", "a:%s", "/:%s", "::%s", "-1:%s", " 1:%s", "1x:%s", "1 :%s", "1:%s0",
+		"1:%sx", "1: %s", "1:%s\n", "9223372036854775808:%s", "18446744073709551616:%s",
+		"1:x%s",
 	};
 	static const struct {
 		const char *text;
 		uint64_t record;
-	} good[] = { { "0:%s", 0 }, { "9:%s", 9 }, { "12:%s", 12 }, { "9223372036854775807:%s", INT64_MAX } };
+	} good[] = { { "0:%s", 0 }, { "9:%s", 9 }, { "12:%s", 12 },
+		     { "9223372036854775807:%s", INT64_MAX } };
 	char hash[65], text[200], again[DEALBOX_LEDGER_HEAD_TEXT];
 	struct dealbox_ledger_head head;
 	unsigned int n;
@@ -2905,19 +3001,24 @@ static void test_unsealed(void **state)
 		const char *sql;
 		bool deal;
 	} deeds[] = {
-		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = substr(sealed, 1, 71)", true },
-		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = CAST(sealed || x'00' AS BLOB)", true },
-		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = zeroblob(length(sealed))", true },
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = substr(sealed, 1, 71)",
+		  true },
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = CAST(sealed || x'00' "
+		  "AS BLOB)", true },
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = "
+		  "zeroblob(length(sealed))", true },
 		/* of another board */
-		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = (SELECT sealed FROM boards b WHERE "
-		  "b.number = 3) WHERE number = 2", true },
-		{ "DROP TRIGGER traces_no_update; UPDATE traces SET sealed = zeroblob(length(sealed))", false },
+		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = (SELECT sealed FROM "
+		  "boards b WHERE b.number = 3) WHERE number = 2", true },
+		{ "DROP TRIGGER traces_no_update; UPDATE traces SET sealed = "
+		  "zeroblob(length(sealed))", false },
 		{ "DROP TRIGGER traces_no_update; UPDATE traces SET events = events + 1", false },
 		{ "DROP TRIGGER traces_no_update; UPDATE traces SET events = events - 1", false },
 		{ LAX "DROP TRIGGER traces_no_update; UPDATE traces SET events = 0", false },
-		{ LAX "DROP TRIGGER traces_no_update; UPDATE traces SET events = -1, sealed = x''", false },
-		{ "DROP TRIGGER traces_no_update; UPDATE traces SET sealed = (SELECT sealed FROM traces t WHERE "
-		  "t.seq <> traces.seq LIMIT 1)", false },
+		{ LAX "DROP TRIGGER traces_no_update; UPDATE traces SET events = -1, sealed = x''",
+		  false },
+		{ "DROP TRIGGER traces_no_update; UPDATE traces SET sealed = (SELECT sealed FROM "
+		  "traces t WHERE t.seq <> traces.seq LIMIT 1)", false },
 	};
 	struct folder *f = *state;
 	struct dealbox_event *events = (void *)f;
@@ -2943,9 +3044,11 @@ static void test_unsealed(void **state)
 		l = dealbox_ledger_new();
 		assert_int_equal(dealbox_ledger_open(l, f->db, 0), -EUCLEAN);
 		if (deeds[n].deal) {
-			refused(l, dealbox_ledger_get_deal(l, set, 2, &deal), -EUCLEAN, "cannot be unsealed");
+			refused(l, dealbox_ledger_get_deal(l, set, 2, &deal), -EUCLEAN,
+				"cannot be unsealed");
 		} else {
-			refused(l, dealbox_ledger_get_trace(l, insertion, &events, &count), -EUCLEAN,
+			refused(l, dealbox_ledger_get_trace(l, insertion, &events, &count),
+				-EUCLEAN,
 				"cannot be unsealed");
 			assert_null(events);
 			assert_int_equal(count, 0);
@@ -2963,17 +3066,22 @@ static void test_damaged_frame(void **state)
 		int error;
 		const char *words;
 	} deeds[] = {
-		{ "DROP TRIGGER ledger_no_delete; DELETE FROM ledger", -EUCLEAN, "does not say which key is its own" },
-		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = substr(key_id, 1, 15)", -EKEYREJECTED,
+		{ "DROP TRIGGER ledger_no_delete; DELETE FROM ledger", -EUCLEAN,
+		  "does not say which key is its own" },
+		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = substr(key_id, 1, 15)",
+		  -EKEYREJECTED,
 		  "the key of another ledger" },
-		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = zeroblob(16)", -EKEYREJECTED,
+		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = zeroblob(16)",
+		  -EKEYREJECTED,
 		  "the key of another ledger" },
 		{ "DROP TABLE ledger", -EIO, "no such table" },
-		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) WHERE seq = "
-		  "(SELECT max(seq) FROM chain)", -EUCLEAN, "was changed" },
-		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) WHERE seq = "
-		  "(SELECT max(seq) - 64 FROM chain)", -EUCLEAN, "the hash of a record was changed" },
-		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 0", -EUCLEAN, "is of no known kind" },
+		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) "
+		      "WHERE seq = (SELECT max(seq) FROM chain)", -EUCLEAN, "was changed" },
+		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) "
+		      "WHERE seq = (SELECT max(seq) - 64 FROM chain)", -EUCLEAN,
+		      "the hash of a record was changed" },
+		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET kind = 0", -EUCLEAN,
+		  "is of no known kind" },
 		{ "PRAGMA application_id = 2", -EUCLEAN, "not a ledger" },
 	};
 	struct folder *f = *state;
@@ -3108,8 +3216,9 @@ static void test_restored_records(void **state)
 
 	l = open_ledger(f->db, CREATE);
 	first = make_job(l, "s", 1, 3, 0);
-	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = (unsigned int[]){ 1 }, .count = 1, .copies = 1,
-				 .options = DEALBOX_JOB_CAPTURE), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = (unsigned int[]){ 1 }, .count = 1,
+				 .copies = 1, .options = DEALBOX_JOB_CAPTURE),
+			 0);
 	deal_exact(l, first, 1, 1, 1);
 	dealbox_ledger_free(l);
 	tamper(f->db, "PRAGMA journal_mode = DELETE");
@@ -3126,8 +3235,8 @@ static void test_restored_records(void **state)
 		l = open_ledger(f->db, WRITE | DEALBOX_LEDGER_RESTORED);
 		assert_int_equal(dealbox_ledger_accept_restore(l, 1000, NULL), 0);
 		text = export(l, &err);
-		snprintf(line, sizeof(line), "\"act\":\"restore\",\"job\":null,\"board\":null,\"copy\":null,"
-			 "\"value\":%ld,", heads[n].gone);
+		snprintf(line, sizeof(line),
+			 "\"act\":\"restore\",\"job\":null,\"board\":null,\"copy\":null,\"value\":%ld,", heads[n].gone);
 		if (!strstr(text, line))
 			fail_msg("%s: %s", line, text);
 		free(text);
@@ -3148,8 +3257,10 @@ static void test_settings(void **state)
 		const char *sql;
 		int64_t value;
 	} settings[] = {
-		{ "PRAGMA foreign_keys", 1 }, { "PRAGMA synchronous", 2 }, { "PRAGMA trusted_schema", 0 },
-		{ "PRAGMA cell_size_check", 1 }, { "SELECT journal_mode = 'wal' FROM pragma_journal_mode", 1 },
+		{ "PRAGMA foreign_keys", 1 }, { "PRAGMA synchronous", 2 },
+		{ "PRAGMA trusted_schema", 0 },
+		{ "PRAGMA cell_size_check", 1 },
+		{ "SELECT journal_mode = 'wal' FROM pragma_journal_mode", 1 },
 	};
 	static const unsigned int flags[] = { WRITE, 0 };
 	struct folder *f = *state;
@@ -3166,9 +3277,12 @@ static void test_settings(void **state)
 			if (found != settings[n].value)
 				fail_msg("%s: %d", settings[n].sql, (int)found);
 		}
-		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &set), SQLITE_OK);
+		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &set),
+				 SQLITE_OK);
 		assert_int_equal(set, 1);
-		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1, &set), SQLITE_OK);
+		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1,
+						   &set),
+				 SQLITE_OK);
 		assert_int_equal(set, 0);
 		dealbox_ledger_free(l);
 	}
@@ -3263,9 +3377,11 @@ static void test_format(void **state)
 	static const char sealed_text[] =
 		"32333435363738393a3b3c3d3e3f404142434445464748496b4706fe0b9da0b4ab50350ac9a5e6ed"
 		"2f3d19baa178e8f46b71923f8f3ec10c4678ffff39be71c102bfa56a2f1e5c69";
-	const struct dealbox_deal bridge = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 } };
+	const struct dealbox_deal bridge = { { 0x1fff, 0x1fffULL << 13, 0x1fffULL << 26,
+					       0x1fffULL << 39 } };
 	const struct dealbox_deal talon = { { 0x3ff, 0x3ff << 10, 0x3ff << 20, 3ULL << 30 } };
-	const struct dealbox_ledger_board boards[2] = { { .number = 1, .deal = bridge }, { .number = 2, .deal = talon } };
+	const struct dealbox_ledger_board boards[2] = { { .number = 1, .deal = bridge },
+							{ .number = 2, .deal = talon } };
 	uint8_t before[32], hash[32], wanted[32], sealed[72], plain[32];
 	struct folder *f = *state;
 	struct dealbox_deal turned;
@@ -3282,10 +3398,11 @@ static void test_format(void **state)
 	}
 	spit(f->key, key, sizeof(key));
 	tamper(f->db, "DROP TRIGGER ledger_no_update; "
-	       "UPDATE ledger SET key_id = x'08fba9b9d9de6ba2b903dd4802e760d1'; PRAGMA foreign_keys = OFF; "
-	       "INSERT INTO sets VALUES (1000, 5, 'Montag, \u00fc', 2, "
+	       "UPDATE ledger SET key_id = x'08fba9b9d9de6ba2b903dd4802e760d1'; PRAGMA "
+	       "foreign_keys = OFF; INSERT INTO sets VALUES (1000, 5, 'Montag, \u00fc', 2, "
 	       "x'000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'); "
-	       "INSERT INTO acts VALUES (1001, -6, 4294967295, 9, NULL, NULL, NULL, 78187493520, 'SN1')");
+	       "INSERT INTO acts VALUES (1001, -6, 4294967295, 9, NULL, NULL, NULL, 78187493520, "
+	       "'SN1')");
 	l = open_ledger(f->db, 0);
 	assert_int_equal(ledger_hash(l, LEDGER_SET, 1000, before, hash), 0);
 	from_hex("acf8529056e0b8a9b5d04c7220716ae5bd946258ae0d7ae9126c3ffd15cb6ede", wanted, 32);
@@ -3350,9 +3467,13 @@ static void test_attestations(void **state)
 	text = slurp(f->db, &size);
 	assert_null(memmem(text, size, "secrecy", 7));
 	free(text);
-	/* another nonce, sealed for another record; and one that is too short, or too long, as is each other part */
-	tamper(f->db, "DROP TRIGGER attestations_no_update; CREATE TABLE kept AS SELECT * FROM attestations; "
-	       "UPDATE attestations SET sealed = zeroblob(length(sealed))");
+	/*
+	 * another nonce, sealed for another record; and one that is too short, or too long, as is
+	 * each other part
+	 */
+	tamper(f->db,
+	       "DROP TRIGGER attestations_no_update; CREATE TABLE kept AS SELECT * FROM "
+	       "attestations; UPDATE attestations SET sealed = zeroblob(length(sealed))");
 	for (n = 0; n < 2 * sizeof(parts) / sizeof(parts[0]); n++) {
 		l = dealbox_ledger_new();
 		assert_true(dealbox_ledger_open(l, f->db, 0) <= 0);
@@ -3362,7 +3483,8 @@ static void test_attestations(void **state)
 		for (size = 0; size < sizeof(found); size++)
 			assert_int_equal(((uint8_t *)&found)[size], 0);
 		dealbox_ledger_free(l);
-		snprintf(sql, sizeof(sql), "UPDATE attestations SET (public_key, statement, signature, sealed) = "
+		snprintf(sql, sizeof(sql),
+			 "UPDATE attestations SET (public_key, statement, signature, sealed) = "
 			 "(SELECT public_key, statement, signature, sealed FROM kept); "
 			 "PRAGMA ignore_check_constraints = 1; "
 			 "UPDATE attestations SET %s = zeroblob(length(%s) %s 1)",

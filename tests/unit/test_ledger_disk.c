@@ -49,7 +49,8 @@ static int note(const char *method, void *file, void *pointer, sqlite3_int64 a, 
 
 METHOD(Close, (sqlite3_file *f), NULL, 0, 0, 0)
 METHOD(Read, (sqlite3_file *f, void *data, int size, sqlite3_int64 at), data, size, at, 0)
-METHOD(Write, (sqlite3_file *f, const void *data, int size, sqlite3_int64 at), (void *)data, size, at, 0)
+METHOD(Write, (sqlite3_file * f, const void *data, int size, sqlite3_int64 at), (void *)data, size,
+       at, 0)
 METHOD(Truncate, (sqlite3_file *f, sqlite3_int64 size), NULL, size, 0, 0)
 METHOD(Sync, (sqlite3_file *f, int flags), NULL, flags, 0, 0)
 METHOD(FileSize, (sqlite3_file *f, sqlite3_int64 *size), size, 0, 0, 0)
@@ -59,8 +60,8 @@ METHOD(CheckReservedLock, (sqlite3_file *f, int *reserved), reserved, 0, 0, 0)
 METHOD(FileControl, (sqlite3_file *f, int op, void *argument), argument, op, 0, 0)
 METHOD(SectorSize, (sqlite3_file *f), NULL, 0, 0, 0)
 METHOD(DeviceCharacteristics, (sqlite3_file *f), NULL, 0, 0, 0)
-METHOD(ShmMap, (sqlite3_file *f, int page, int size, int extend, void volatile **out), (void *)out, page,
-       size, extend)
+METHOD(ShmMap, (sqlite3_file * f, int page, int size, int extend, void volatile **out), (void *)out,
+       page, size, extend)
 METHOD(ShmLock, (sqlite3_file *f, int offset, int count, int flags), NULL, offset, count, flags)
 METHOD(ShmUnmap, (sqlite3_file *f, int remove), NULL, remove, 0, 0)
 
@@ -71,7 +72,8 @@ static void fake_ShmBarrier(sqlite3_file *f)
 
 static const sqlite3_io_methods fake_methods = {
 	.iVersion = 2, .xClose = fake_Close, .xRead = fake_Read, .xWrite = fake_Write,
-	.xTruncate = fake_Truncate, .xSync = fake_Sync, .xFileSize = fake_FileSize, .xLock = fake_Lock,
+	.xTruncate = fake_Truncate, .xSync = fake_Sync, .xFileSize = fake_FileSize,
+	.xLock = fake_Lock,
 	.xUnlock = fake_Unlock, .xCheckReservedLock = fake_CheckReservedLock,
 	.xFileControl = fake_FileControl, .xSectorSize = fake_SectorSize,
 	.xDeviceCharacteristics = fake_DeviceCharacteristics, .xShmMap = fake_ShmMap,
@@ -230,7 +232,8 @@ static void test_passed_on(void **state)
 		asked.result = 100 + (a); \
 		assert_int_equal(m->x##name(f, ##__VA_ARGS__), asked.result); \
 		assert_string_equal(asked.method, #name); \
-		assert_in_range((uintptr_t)asked.file, (uintptr_t)place + 1, (uintptr_t)place + 255); \
+		assert_in_range((uintptr_t)asked.file, (uintptr_t)place + 1, \
+				(uintptr_t)place + 255); \
 		assert_ptr_equal(asked.pointer, wanted); \
 		assert_int_equal(asked.numbers[0], a); \
 		assert_int_equal(asked.numbers[1], b); \
@@ -365,7 +368,8 @@ static void test_ledger(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/ledger", folder);
 	dealbox_ledger_wait(l, wait_for, &waits);
-	assert_int_equal(dealbox_ledger_open(l, path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE), 0);
+	assert_int_equal(dealbox_ledger_open(l, path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE),
+			 0);
 	waits = 0;
 	assert_int_equal(dealbox_ledger_add_set(l, "monday", &board, 1, &set, NULL), 0);
 	assert_in_range(waits, 1, 10);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The ledger when anything below it fails: memory, a file, SQLite. Each failure is told, by the right
- * error and a sentence; nothing half-written stays; and once it is over, the same ledger goes on.
+ * The ledger when anything below it fails: memory, a file, SQLite. Each failure is told, by the
+ * right error and a sentence; nothing half-written stays; and once it is over, the same ledger goes
+ * on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -69,7 +70,8 @@ static bool fails(const char *call)
 	{ \
 		return fails(#name) ? (failed) : __real_##name arguments; \
 	}
-#define WRAP_SQLITE(name, parameters, arguments) WRAP(int, name, failing.with, parameters, arguments)
+#define WRAP_SQLITE(name, parameters, arguments) WRAP(int, name, failing.with, parameters, \
+						      arguments)
 
 WRAP(void *, malloc, NULL, (size_t size), (size))
 WRAP(void *, calloc, NULL, (size_t count, size_t size), (count, size))
@@ -84,11 +86,13 @@ WRAP(int, flock, -1, (int fd, int operation), (fd, operation))
 WRAP(int, fchown, -1, (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
 WRAP(int, stat64, -1, (const char *path, struct stat *st), (path, st))
 WRAP(int, rename, -1, (const char *from, const char *to), (from, to))
-WRAP(int, renameat2, -1, (int folder, const char *from, int other, const char *to, unsigned int flags),
+WRAP(int, renameat2, -1,
+     (int folder, const char *from, int other, const char *to, unsigned int flags),
      (folder, from, other, to, flags))
 WRAP(int, link, -1, (const char *from, const char *to), (from, to))
 WRAP_SQLITE(sqlite3_step, (sqlite3_stmt *stmt), (stmt))
-WRAP_SQLITE(sqlite3_bind_text, (sqlite3_stmt *stmt, int n, const char *text, int size, void (*end)(void *)),
+WRAP_SQLITE(sqlite3_bind_text,
+	    (sqlite3_stmt * stmt, int n, const char *text, int size, void (*end)(void *)),
 	    (stmt, n, text, size, end))
 WRAP_SQLITE(sqlite3_bind_blob64,
 	    (sqlite3_stmt *stmt, int n, const void *data, sqlite3_uint64 size, void (*end)(void *)),
@@ -291,7 +295,8 @@ static int folder_make(void **state)
 {
 	(void)state;
 	memset(&failing, 0, sizeof(failing));
-	strcpy(folder, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
+	strcpy(folder,
+	       access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
 	if (!mkdtemp(folder))
 		return -1;
 	snprintf(db, sizeof(db), "%s/ledger", folder);
@@ -397,7 +402,8 @@ static int add_job(struct dealbox_ledger *l, unsigned int options)
 	uint64_t job;
 
 	return dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){
-		.set = options & DEALBOX_JOB_CAPTURE ? 0 : world.first, .boards = numbers, .count = 2,
+		.set = options & DEALBOX_JOB_CAPTURE ? 0 : world.first, .boards = numbers,
+		.count = 2,
 		.copies = 2, .options = options, .machines = machines }, &job, NULL);
 }
 
@@ -533,7 +539,8 @@ static int call_begin(struct dealbox_ledger *l)
 	uint64_t insertion;
 
 	world.copy++;
-	return dealbox_ledger_begin(l, world.job, 1, world.copy, "SN1", ++world.number, 1, &insertion);
+	return dealbox_ledger_begin(l, world.job, 1, world.copy, "SN1", ++world.number, 1,
+				    &insertion);
 }
 
 /* Makes what the next call_end() ends. */
@@ -548,14 +555,16 @@ static void begin_one(struct dealbox_ledger *l)
 
 static int call_end(struct dealbox_ledger *l)
 {
-	int err = dealbox_ledger_end(l, world.insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 2);
+	int err =
+		dealbox_ledger_end(l, world.insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 2);
 
 	if (!err)
 		world.ended = world.insertion;
 	return err;
 }
 
-static const struct dealbox_ledger_attestation signed_word = { .public_key = { 1 }, .nonce = { 2 } };
+static const struct dealbox_ledger_attestation signed_word = { .public_key = { 1 },
+							       .nonce = { 2 } };
 
 /* The next call has another insertion. */
 static int call_add_attestation(struct dealbox_ledger *l)
@@ -623,8 +632,10 @@ static int call_last(struct dealbox_ledger *l)
 
 static int call_counts(struct dealbox_ledger *l)
 {
-	int err = dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = world.ended, .job = world.job,
-					.board = 1, .copy = 1 });
+	int err = dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = world.ended,
+									       .job = world.job,
+									       .board = 1,
+									       .copy = 1 });
 
 	return err == 1 ? 0 : err;
 }
@@ -710,11 +721,13 @@ static struct dealbox_ledger *make_world(void)
 	memset(&world, 0, sizeof(world));
 	make_boards(boards, 2, 0);
 	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 2, &world.first, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
+	assert_int_equal(dealbox_ledger_add_job(l,
+						&(struct dealbox_ledger_new_job){ .set = world.first,
 			 .boards = numbers, .count = 2, .copies = 0, .machines = machines },
 			 &world.job, NULL), 0);
 	world.copies = 2;
-	assert_int_equal(dealbox_ledger_add_job(l, &(struct dealbox_ledger_new_job){ .set = world.first,
+	assert_int_equal(dealbox_ledger_add_job(l,
+						&(struct dealbox_ledger_new_job){ .set = world.first,
 			 .boards = numbers, .count = 2, .copies = 2 }, &world.limited, NULL), 0);
 	begin_one(l);
 	world.attested = world.insertion;
@@ -754,7 +767,10 @@ static bool takes_insertion(int (*call)(struct dealbox_ledger *l))
 	return call == call_end || call == call_add_attestation || call == call_add_emulation;
 }
 
-/* A call leaves no statement behind in the middle of its rows, and none besides those that are kept. */
+/*
+ * A call leaves no statement behind in the middle of its rows, and none besides those that are
+ * kept.
+ */
 static void must_have_ended(struct dealbox_ledger *l)
 {
 	size_t count = l->kept_count, n;
@@ -762,7 +778,8 @@ static void must_have_ended(struct dealbox_ledger *l)
 
 	for (n = 0; n < LEDGER_KINDS; n++)
 		count += !!l->insert[n] + !!l->select[n];
-	for (stmt = sqlite3_next_stmt(l->db, NULL); stmt; stmt = sqlite3_next_stmt(l->db, stmt), count--)
+	for (stmt = sqlite3_next_stmt(l->db, NULL); stmt;
+	     stmt = sqlite3_next_stmt(l->db, stmt), count--)
 		if (sqlite3_stmt_busy(stmt))
 			fail_msg("%s", sqlite3_sql(stmt));
 	assert_int_equal(count, 0);
@@ -791,7 +808,8 @@ static void test_calls(void **state)
 	} failures[] = {
 		{ "sqlite3_step", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
 		{ "sqlite3_step", SQLITE_IOERR_READ, -EIO, "disk I/O error, while " },
-		{ "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM, "no memory, while preparing a query" },
+		{ "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM,
+		  "no memory, while preparing a query" },
 		{ "sqlite3_exec", SQLITE_FULL, -ENOSPC, "no room on the disk, while " },
 		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
 		{ "sqlite3_bind_blob64", SQLITE_NOMEM, -ENOMEM, "no memory, while " },
@@ -837,11 +855,14 @@ static void test_calls(void **state)
 					break;
 				}
 				/* what a disk cannot read is damage */
-				damaged = requests[n].call == call_verify && failures[k].with == SQLITE_IOERR_READ;
+				damaged = requests[n].call == call_verify &&
+					  failures[k].with == SQLITE_IOERR_READ;
 				if (err != (damaged ? -EUCLEAN : failures[k].error) ||
-				    !strstr(dealbox_ledger_error(l)->what, damaged ? "is damaged" : failures[k].words))
-					fail_msg("%s: %s %d: %d: %s", requests[n].name, failures[k].name, nth,
-						 err, dealbox_ledger_error(l)->what);
+				    !strstr(dealbox_ledger_error(l)->what,
+					    damaged ? "is damaged" : failures[k].words))
+					fail_msg("%s: %s %d: %d: %s", requests[n].name,
+						 failures[k].name, nth, err,
+						 dealbox_ledger_error(l)->what);
 				assert_int_equal(dealbox_ledger_get_head(l, &after), 0);
 				assert_memory_equal(&before, &after, sizeof(before));
 			}
@@ -858,8 +879,10 @@ static void make_old(void)
 	sqlite3 *file;
 
 	assert_int_equal(sqlite3_open(db, &file), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(file, "DROP TABLE emulations; DROP TABLE attestations; DROP TABLE job_machines; DROP INDEX insertions_machine; "
-				      "PRAGMA user_version = 1; PRAGMA journal_mode = DELETE", NULL, NULL,
+	assert_int_equal(sqlite3_exec(file, "DROP TABLE emulations; DROP TABLE attestations; DROP "
+					    "TABLE job_machines; DROP INDEX insertions_machine; "
+					    "PRAGMA user_version = 1; PRAGMA journal_mode = DELETE",
+					    NULL, NULL,
 				      NULL), SQLITE_OK);
 	last_closed = NULL;
 	sqlite3_close(file);
@@ -909,7 +932,9 @@ static void make_before(enum before before)
 	}
 }
 
-/* After a failure to open it: nothing half-made, and it can be opened as if nothing had happened. */
+/*
+ * After a failure to open it: nothing half-made, and it can be opened as if nothing had happened.
+ */
 static void must_open(enum before before, unsigned int flags, const char *what)
 {
 	struct dealbox_ledger_head head;
@@ -948,7 +973,8 @@ static const struct {
 	unsigned int flags;
 } openings[] = {
 	{ "new", NOTHING, CREATE }, { "to write", LEDGER, WRITE }, { "to read", LEDGER, 0 },
-	{ "to accept it", LEDGER, FOR_RESTORE }, { "old", OLD, WRITE }, { "long heads", LONG_HEADS, WRITE },
+	{ "to accept it", LEDGER, FOR_RESTORE }, { "old", OLD, WRITE },
+	{ "long heads", LONG_HEADS, WRITE },
 };
 
 /* Whatever of SQLite fails while the ledger is opened. */
@@ -958,7 +984,8 @@ static void test_open_database(void **state)
 		const char *name;
 		int with, error;
 	} failures[] = {
-		{ "sqlite3_open_v2", SQLITE_NOMEM, -ENOMEM }, { "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM },
+		{ "sqlite3_open_v2", SQLITE_NOMEM, -ENOMEM }, { "sqlite3_prepare_v3", SQLITE_NOMEM,
+								-ENOMEM },
 		{ "sqlite3_step", SQLITE_BUSY, -EBUSY }, { "sqlite3_exec", SQLITE_FULL, -ENOSPC },
 		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM }, { "asprintf", ENOMEM, -ENOMEM },
 		{ "strdup", ENOMEM, -ENOMEM },
@@ -979,8 +1006,8 @@ static void test_open_database(void **state)
 				if (err != failures[k].error || !*error ||
 				    (!strcmp(failures[k].name, "sqlite3_open_v2") &&
 				     !strstr(error, "no memory, while opening it")))
-					fail_msg("%s: %s %d: %d: %s", openings[n].name, failures[k].name, nth,
-						 err, error);
+					fail_msg("%s: %s %d: %d: %s", openings[n].name,
+						 failures[k].name, nth, err, error);
 				must_open(openings[n].before, openings[n].flags, failures[k].name);
 				if (openings[n].before != LEDGER)
 					make_before(openings[n].before);
@@ -999,26 +1026,31 @@ static void test_open_files(void **state)
 		int with, error;
 		const char *words;
 	} failures[] = {
-		{ NEW, "open64", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output error" },
+		{ NEW, "open64", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output "
+					       "error" },
 		{ NEW, "open64", 2, EIO, -EIO, "ledger.new: cannot be made: Input/output error" },
 		{ NEW, "open64", 3, EIO, -EIO, "ledger: Input/output error" },
 		{ NEW, "open64", 4, EIO, -ENOKEY, "cannot be read: Input/output error" },
 		{ NEW, "open64", 5, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ NEW, "open64", 6, EIO, -EIO, "ledger.heads: Input/output error" },
-		{ NEW, "write", 1, 0, -ENOSPC, "ledger.key.new: cannot be made: No space left on device" },
+		{ NEW, "write", 1, 0, -ENOSPC, "ledger.key.new: cannot be made: No space left on "
+					       "device" },
 		{ NEW, "write", 2, 0, 0, "" },
-		{ NEW, "fsync", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output error" },
+		{ NEW, "fsync", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output "
+					      "error" },
 		{ NEW, "fsync", 2, EIO, -EIO, "ledger: Input/output error" },
 		{ NEW, "rename", 1, EIO, -EIO, "ledger: cannot be made: Input/output error" },
 		{ NEW, "rename", 2, EIO, -EIO, "ledger.key.new: Input/output error" },
-		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: the key of the ledger is open to others" },
+		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: the key of the ledger is open to "
+						   "others" },
 		{ NEW, "fstat64", 2, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ NEW, "stat64", 1, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
 		{ TO_WRITE, "open64", 2, EACCES, -EACCES, "ledger.heads: Permission denied" },
 		{ TO_WRITE, "open64", 3, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "read", 1, EIO, -ENOKEY, "ledger.key: not the key of a ledger" },
-		{ TO_WRITE, "flock", 1, EWOULDBLOCK, -EBUSY, "another program writes to this ledger" },
+		{ TO_WRITE, "flock", 1, EWOULDBLOCK, -EBUSY,
+		  "another program writes to this ledger" },
 		{ TO_WRITE, "fstat64", 2, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "pread64", 1, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "write", 1, 0, 0, "" },
@@ -1027,7 +1059,8 @@ static void test_open_files(void **state)
 		{ OF_LONG, "open64", 4, EIO, -EIO, "ledger.heads.new: Input/output error" },
 		{ OF_LONG, "write", 1, 0, -ENOSPC, "ledger.heads.new: No space left on device" },
 		{ OF_LONG, "fsync", 1, EIO, -EIO, "ledger.heads.new: Input/output error" },
-		{ OF_LONG, "fchown", 1, EPERM, -EPERM, "ledger.heads.new: Operation not permitted" },
+		{ OF_LONG, "fchown", 1, EPERM, -EPERM,
+		  "ledger.heads.new: Operation not permitted" },
 		{ OF_LONG, "rename", 1, EIO, -EIO, "ledger.heads.new: Input/output error" },
 	};
 	char error[512];
@@ -1044,8 +1077,8 @@ static void test_open_files(void **state)
 			fail_msg("%s %u of %s", failures[n].call, failures[n].nth,
 				 openings[failures[n].opening].name);
 		if (err != failures[n].error || !strstr(error, failures[n].words))
-			fail_msg("%s: %s %d: %d: %s", openings[failures[n].opening].name, failures[n].call,
-				 failures[n].nth, err, error);
+			fail_msg("%s: %s %d: %d: %s", openings[failures[n].opening].name,
+				 failures[n].call, failures[n].nth, err, error);
 		must_open(openings[failures[n].opening].before, openings[failures[n].opening].flags,
 			  failures[n].call);
 	}
@@ -1125,7 +1158,9 @@ static void test_descriptors(void **state)
 				l = dealbox_ledger_new();
 				dealbox_ledger_open(l, db, openings[n].flags);
 				failed = has_failed();
-				/* what took the place of one that was closed is not closed with it */
+				/*
+				 * what took the place of one that was closed is not closed with it
+				 */
 				fd = dup(0);
 				dealbox_ledger_free(l);
 				assert_int_not_equal(fcntl(fd, F_GETFD), -1);
@@ -1239,11 +1274,14 @@ static void test_errors(void **state)
 		unsigned int flags;
 		const char *words;
 	} errors[] = {
-		{ SQLITE_CORRUPT, -EUCLEAN, WRITE, "is damaged (database disk image is malformed)" },
-		{ SQLITE_CORRUPT_INDEX, -EUCLEAN, 0, "is damaged (database disk image is malformed)" },
+		{ SQLITE_CORRUPT, -EUCLEAN, WRITE,
+		  "is damaged (database disk image is malformed)" },
+		{ SQLITE_CORRUPT_INDEX, -EUCLEAN, 0,
+		  "is damaged (database disk image is malformed)" },
 		{ SQLITE_NOTADB, -EUCLEAN, WRITE, "is damaged (file is not a database)" },
 		{ SQLITE_FULL, -ENOSPC, WRITE, "no room on the disk, while reading a record" },
-		{ SQLITE_BUSY_SNAPSHOT, -EBUSY, WRITE, "in use by another program, while reading a record" },
+		{ SQLITE_BUSY_SNAPSHOT, -EBUSY, WRITE, "in use by another program, while reading a "
+						       "record" },
 		{ SQLITE_LOCKED, -EBUSY, 0, "in use by another program, while reading a record" },
 		{ SQLITE_READONLY, -EROFS, WRITE, "may not be written, while reading a record" },
 		{ SQLITE_READONLY_DIRECTORY, -EACCES, 0, "may not be opened" },
@@ -1269,9 +1307,12 @@ static void test_errors(void **state)
 		    !strstr(dealbox_ledger_error(l)->what, db))
 			fail_msg("%d: %s", errors[n].code, dealbox_ledger_error(l)->what);
 		err = call_add_set(l);
-		assert_int_equal(err, !errors[n].flags ? -EROFS : errors[n].error == -EUCLEAN ? -EUCLEAN : 0);
+		assert_int_equal(err, !errors[n].flags            ? -EROFS :
+				      errors[n].error == -EUCLEAN ? -EUCLEAN :
+								    0);
 		if (err == -EUCLEAN)
-			assert_non_null(strstr(dealbox_ledger_error(l)->what, "nothing more is written"));
+			assert_non_null(strstr(dealbox_ledger_error(l)->what,
+					       "nothing more is written"));
 		dealbox_ledger_free(l);
 	}
 }
@@ -1364,16 +1405,20 @@ static void test_backup(void **state)
 		{ "open64", 1, EIO, -EIO, "other.part: Input/output error", false },
 		{ "open64", 2, EIO, -EIO, "other: Input/output error", true },
 		{ "sqlite3_open_v2", 1, SQLITE_NOMEM, -EIO, "other.part: out of memory", false },
-		{ "sqlite3_backup_init", 1, SQLITE_NOMEM, -EIO, "the backup: out of memory", false },
-		{ "sqlite3_backup_step", 1, SQLITE_FULL, -ENOSPC, "the backup: database or disk is full", false },
+		{ "sqlite3_backup_init", 1, SQLITE_NOMEM, -EIO, "the backup: out of memory",
+		  false },
+		{ "sqlite3_backup_step", 1, SQLITE_FULL, -ENOSPC,
+		  "the backup: database or disk is full", false },
 		{ "sqlite3_backup_step", 1, SQLITE_CORRUPT, -EUCLEAN, "the backup: ", false },
-		{ "sqlite3_backup_step", 1, SQLITE_IOERR, -EIO, "the backup: disk I/O error", false },
+		{ "sqlite3_backup_step", 1, SQLITE_IOERR, -EIO, "the backup: disk I/O error",
+		  false },
 		{ "sqlite3_backup_step", 1, SQLITE_BUSY, 0, "", true },
 		{ "sqlite3_backup_step", 1, SQLITE_LOCKED, 0, "", true },
 		{ "sqlite3_backup_step", 1, SQLITE_OK, 0, "", true },
 		{ "sqlite3_step", 1, SQLITE_NOMEM, -ENOMEM, "no memory, while verifying", false },
 		{ "sqlite3_step", 1, SQLITE_CORRUPT, -EUCLEAN, "no backup was made", false },
-		{ "sqlite3_exec", 2, SQLITE_FULL, -EIO, "other.part: database or disk is full", false },
+		{ "sqlite3_exec", 2, SQLITE_FULL, -EIO, "other.part: database or disk is full",
+		  false },
 		{ "fsync", 1, EIO, -EIO, "other.part: Input/output error", false },
 		{ "fsync", 2, EIO, -EIO, "other: Input/output error", true },
 		{ "strdup", 1, ENOMEM, -ENOMEM, "no memory", true },
@@ -1406,7 +1451,8 @@ static void test_backup(void **state)
 		assert_int_equal(!access(other, F_OK), failures[n].there);
 		/* it waits for a lock, and for nothing else */
 		assert_int_equal(sleeps, !strcmp(failures[n].call, "sqlite3_backup_step") &&
-				 (failures[n].with == SQLITE_BUSY || failures[n].with == SQLITE_LOCKED));
+						 (failures[n].with == SQLITE_BUSY ||
+						  failures[n].with == SQLITE_LOCKED));
 		assert_int_equal(open_descriptors(), files);
 		unlink(other);
 	}

@@ -25,11 +25,13 @@ struct fixture {
 };
 
 /* Appends a certificate, of which a log reads the first lines. */
-static char *certificate(const struct dealbox_signer *signer, const char *manifest, unsigned int board)
+static char *certificate(const struct dealbox_signer *signer, const char *manifest,
+			 unsigned int board)
 {
 	char *body, *text;
 
-	assert_true(asprintf(&body, "dealbox certificate 2\nmanifest %s\nsession rr1\nboard %u\ncopy 1\n"
+	assert_true(asprintf(&body, "dealbox certificate 2\nmanifest %s\nsession rr1\nboard "
+				    "%u\ncopy 1\n"
 			     "pockets NESW\n", manifest, board) > 0);
 	text = text_sign(body, signer);
 	assert_non_null(text);
@@ -112,11 +114,13 @@ static void test_spoken(void **state)
 {
 	static const struct dealbox_checkpoint head = {
 		.origin = "x", .size = 17,
-		.root = { 0x4f, 0x3a, 0x91, 0xc2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 0xab, 1 },
+		.root = { 0x4f, 0x3a, 0x91, 0xc2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+			  19, 0xab, 1 },
 	};
 	static const char *const good[] = {
 		"17 4f3a 91c2 0506 0708 090a 0b0c 0d0e 0f10 1112 13ab",
-		"17-4F3A-91C2-0506-0708-090A-0B0C-0D0E-0F10-1112-13AB", "17 4f3a91c205060708090a0b0c0d0e0f10111213ab",
+		"17-4F3A-91C2-0506-0708-090A-0B0C-0D0E-0F10-1112-13AB",
+		"17 4f3a91c205060708090a0b0c0d0e0f10111213ab",
 	};
 	static const char *const bad[] = {
 		"", "17", "17 ", "18 4f3a 91c2 0506 0708 090a 0b0c 0d0e 0f10 1112 13ab",
@@ -155,24 +159,28 @@ static void test_inclusion(void **state)
 			assert_true(dealbox_inclusion_check(&proof, leaf, size, &f->head[n]));
 			/* not at another place, not another leaf, not in another tree */
 			for (other = proof, other.place = 0; other.place <= n; other.place++)
-				assert_int_equal(dealbox_inclusion_check(&other, leaf, size, &f->head[n]),
+				assert_int_equal(dealbox_inclusion_check(&other, leaf, size,
+									 &f->head[n]),
 						 other.place == i);
 			next = dealbox_log_leaf(f->log, (i + 1) % LEAVES, &next_size);
 			assert_false(dealbox_inclusion_check(&proof, next, next_size, &f->head[n]));
 			if (n < LEAVES)
-				assert_false(dealbox_inclusion_check(&proof, leaf, size, &f->head[n + 1]));
+				assert_false(dealbox_inclusion_check(&proof, leaf, size,
+								     &f->head[n + 1]));
 			assert_false(dealbox_inclusion_check(&proof, leaf, size, &f->head[n - 1]));
 			for (size_t h = 0; h < proof.count; h++) {
 				other = proof;
 				other.hash[h][h % DEALBOX_HASH] ^= 1;
-				assert_false(dealbox_inclusion_check(&other, leaf, size, &f->head[n]));
+				assert_false(dealbox_inclusion_check(&other, leaf, size,
+								     &f->head[n]));
 			}
 			other = proof;
 			other.count++;
 			assert_false(dealbox_inclusion_check(&other, leaf, size, &f->head[n]));
 			if (proof.count) {
 				other.count = proof.count - 1;
-				assert_false(dealbox_inclusion_check(&other, leaf, size, &f->head[n]));
+				assert_false(dealbox_inclusion_check(&other, leaf, size,
+								     &f->head[n]));
 			}
 		}
 	assert_int_equal(dealbox_log_prove(f->log, 3, 3, &proof), -EINVAL);
@@ -191,7 +199,8 @@ static void test_consistency(void **state)
 			assert_int_equal(dealbox_log_prove_since(f->log, m, n, &proof), 0);
 			assert_true(dealbox_consistency_check(&proof, &f->head[m], &f->head[n]));
 			if (m && m < n)
-				assert_false(dealbox_consistency_check(&proof, &f->head[n], &f->head[m]));
+				assert_false(dealbox_consistency_check(&proof, &f->head[n],
+								       &f->head[m]));
 			/* another past, another present, another log */
 			head = f->head[m];
 			head.root[0] ^= 1;
@@ -207,14 +216,16 @@ static void test_consistency(void **state)
 			for (size_t h = 0; h < proof.count; h++) {
 				other = proof;
 				other.hash[h][h % DEALBOX_HASH] ^= 1;
-				assert_false(dealbox_consistency_check(&other, &f->head[m], &f->head[n]));
+				assert_false(dealbox_consistency_check(&other, &f->head[m],
+								       &f->head[n]));
 			}
 			other = proof;
 			other.count++;
 			assert_false(dealbox_consistency_check(&other, &f->head[m], &f->head[n]));
 			if (proof.count) {
 				other.count = proof.count - 1;
-				assert_false(dealbox_consistency_check(&other, &f->head[m], &f->head[n]));
+				assert_false(dealbox_consistency_check(&other, &f->head[m],
+								       &f->head[n]));
 			}
 			other = proof;
 			other.place++;
@@ -226,7 +237,8 @@ static void test_consistency(void **state)
 
 static void test_files_that_are_no_log(void **state)
 {
-	static const char other[] = "280420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943";
+	static const char other[] =
+		"280420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943";
 	struct fixture *f = *state;
 	struct dealbox_log *log;
 	struct {
@@ -234,7 +246,8 @@ static void test_files_that_are_no_log(void **state)
 		const char *manifest;
 		int err;
 	} seconds[] = {
-		{ f->pc, MANIFEST, 0 }, { f->witness, MANIFEST, -EKEYREJECTED }, { f->pc, other, -EINVAL },
+		{ f->pc, MANIFEST, 0 }, { f->witness, MANIFEST, -EKEYREJECTED },
+		{ f->pc, other, -EINVAL },
 		{ f->pc, "18", -EINVAL }, { f->pc, "XY", -EINVAL },
 	};
 	char *text;
@@ -285,7 +298,8 @@ static void test_signatures(void **state)
 	assert_int_equal(dealbox_checkpoint_verify(note, strlen(note), &pc, &at), 0);
 	assert_int_equal(at, 0);
 
-	assert_int_equal(dealbox_log_key_witness("club.example/lisa", dealbox_signer_public(f->witness), &witness),
+	assert_int_equal(dealbox_log_key_witness("club.example/lisa",
+						 dealbox_signer_public(f->witness), &witness),
 			 0);
 	assert_int_equal(dealbox_checkpoint_verify(note, strlen(note), &witness, &at), -ENOENT);
 	once = dealbox_checkpoint_cosign(note, strlen(note), witness.name, f->witness, 1763640000);
@@ -300,7 +314,9 @@ static void test_signatures(void **state)
 	free(twice);
 	/* any number of witnesses */
 	twice = dealbox_checkpoint_cosign(once, strlen(once), "other", f->witness, 1763640002);
-	assert_int_equal(dealbox_log_key_witness("other", dealbox_signer_public(f->witness), &other), 0);
+	assert_int_equal(dealbox_log_key_witness("other", dealbox_signer_public(f->witness),
+						 &other),
+			 0);
 	assert_int_equal(dealbox_checkpoint_verify(twice, strlen(twice), &witness, &at), 0);
 	assert_int_equal(at, 1763640000);
 	assert_int_equal(dealbox_checkpoint_verify(twice, strlen(twice), &other, &at), 0);
@@ -312,8 +328,10 @@ static void test_signatures(void **state)
 	/* signatures under another head */
 	forged = strdup(once);
 	memcpy(strchr(forged, '\n') + 1, "6", 1);
-	assert_int_equal(dealbox_checkpoint_verify(forged, strlen(forged), &pc, &at), -EKEYREJECTED);
-	assert_int_equal(dealbox_checkpoint_verify(forged, strlen(forged), &witness, &at), -EKEYREJECTED);
+	assert_int_equal(dealbox_checkpoint_verify(forged, strlen(forged), &pc, &at),
+			 -EKEYREJECTED);
+	assert_int_equal(dealbox_checkpoint_verify(forged, strlen(forged), &witness, &at),
+			 -EKEYREJECTED);
 	free(forged);
 	assert_null(dealbox_checkpoint_cosign(note, strlen(note), "two words", f->witness, 1));
 	assert_null(dealbox_checkpoint_cosign("x", 1, "lisa", f->witness, 1));
@@ -330,7 +348,8 @@ static void test_keys_as_text(void **state)
 	char *text;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_int_equal(dealbox_log_key_witness(names[i], dealbox_signer_public(f->pc), &key),
+		assert_int_equal(dealbox_log_key_witness(names[i], dealbox_signer_public(f->pc),
+							 &key),
 				 -EINVAL);
 	assert_int_equal(dealbox_log_key_witness("lisa", dealbox_signer_public(f->pc), &key), 0);
 	text = dealbox_log_key_print(&key);
@@ -345,7 +364,8 @@ static void test_keys_as_text(void **state)
 	assert_int_equal(dealbox_log_key_parse("lisa", &again, NULL), -EINVAL);
 	/* the example of C2SP's signed-note */
 	assert_int_equal(dealbox_log_key_parse("example.com/foo+530d903d+"
-					       "ASnDdUu3xwrC1MPX0Q6BqKGUG1r8K7bM0TmCEL5oGBwv", &again, NULL), -EINVAL);
+					       "ASnDdUu3xwrC1MPX0Q6BqKGUG1r8K7bM0TmCEL5oGBwv",
+					       &again, NULL), -EINVAL);
 }
 
 /* Heads that differ from a good one in one thing */
@@ -356,14 +376,20 @@ static void test_forms_of_heads(void **state)
 	static const struct {
 		const char *from, *to;
 	} changes[] = {
-		{ "\n10\n", "\n010\n" }, { "\n10\n", "\n-1\n" }, { "\n10\n", "\n\n" }, { "\n10\n", "\n1 \n" },
+		{ "\n10\n", "\n010\n" }, { "\n10\n", "\n-1\n" }, { "\n10\n", "\n\n" },
+		{ "\n10\n", "\n1 \n" },
 		{ "\n10\n", "\n18446744073709551615\n" }, { "\n10\n", "\n99999999999999999999\n" },
-		{ "=\n", "\n" }, { "=\n", "=\nmore\n\n\n" }, { "=\n\n", "=\n" }, { "dealbox/", "\ndealbox/" },
-		{ "dealbox/", "\x01" }, { "dealbox/", "\x7f" }, { "dealbox/", "\xc0\xaf" }, { "dealbox/", "\xff" },
-		{ "dealbox/", "\xed\xa0\x80" }, { "dealbox/", "\xf4\x90\x80\x80" }, { "dealbox/", "\xe0\x80\x80" },
-		{ "\u2014 ", "- " }, { "\u2014 dealbox", "\u2014  dealbox" }, { "\u2014 deal", "\u2014 de+al" },
+		{ "=\n", "\n" }, { "=\n", "=\nmore\n\n\n" }, { "=\n\n", "=\n" },
+		{ "dealbox/", "\ndealbox/" },
+		{ "dealbox/", "\x01" }, { "dealbox/", "\x7f" }, { "dealbox/", "\xc0\xaf" },
+		{ "dealbox/", "\xff" },
+		{ "dealbox/", "\xed\xa0\x80" }, { "dealbox/", "\xf4\x90\x80\x80" },
+		{ "dealbox/", "\xe0\x80\x80" },
+		{ "\u2014 ", "- " }, { "\u2014 dealbox", "\u2014  dealbox" },
+		{ "\u2014 deal", "\u2014 de+al" },
 		{ "\u2014 ", "x\n\u2014 " }, { "\u2014 ", "\u2014 x AAAA AAAA\n\u2014 " },
-		{ "\u2014 ", "\u2014 x AAAAAAA\u00e9\n\u2014 " }, { "\u2014 ", "\u2014 x AAA=\n\u2014 " },
+		{ "\u2014 ", "\u2014 x AAAAAAA\u00e9\n\u2014 " },
+		{ "\u2014 ", "\u2014 x AAA=\n\u2014 " },
 	};
 	struct dealbox_checkpoint head;
 
@@ -372,14 +398,16 @@ static void test_forms_of_heads(void **state)
 		assert_non_null(at);
 		assert_true(asprintf(&changed, "%.*s%s%s", (int)(at - note), note, changes[i].to,
 				     at + strlen(changes[i].from)) > 0);
-		assert_int_equal(dealbox_checkpoint_parse(changed, strlen(changed), &head, NULL), -EINVAL);
+		assert_int_equal(dealbox_checkpoint_parse(changed, strlen(changed), &head, NULL),
+				 -EINVAL);
 		free(changed);
 	}
 	for (size_t size = 0; size < strlen(note); size++)
 		assert_int_equal(dealbox_checkpoint_parse(note, size, &head, NULL), -EINVAL);
 	/* lines of extensions, and names in other scripts, are allowed */
 	at = strstr(note, "\n\n");
-	assert_true(asprintf(&changed, "%.*s\nmore\n\n\u2014 \u03a4\u03ac\u03c3\u03bf\u03c2 AAAAAAA=\n%s",
+	assert_true(asprintf(&changed,
+			     "%.*s\nmore\n\n\u2014 \u03a4\u03ac\u03c3\u03bf\u03c2 AAAAAAA=\n%s",
 			     (int)(at - note), note, at + 2) > 0);
 	assert_int_equal(dealbox_checkpoint_parse(changed, strlen(changed), &head, NULL), 0);
 	assert_int_equal(head.size, 10);
@@ -398,8 +426,9 @@ static void test_proofs_as_text(void **state)
 	assert_int_equal(dealbox_log_prove(f->log, 21, LEAVES, &proof), 0);
 	part = dealbox_log_leaf(f->log, 21, &size);
 	text = dealbox_inclusion_print(&proof, part, size, note);
-	assert_int_equal(dealbox_inclusion_parse(text, strlen(text), &again, &leaf, &leaf_size, &inside,
-						 &inside_size, NULL), 0);
+	assert_int_equal(dealbox_inclusion_parse(text, strlen(text), &again, &leaf, &leaf_size,
+						 &inside, &inside_size, NULL),
+			 0);
 	assert_memory_equal(&proof, &again, sizeof(proof));
 	assert_int_equal(size, leaf_size);
 	assert_memory_equal(leaf, part, size);
@@ -409,22 +438,28 @@ static void test_proofs_as_text(void **state)
 	/* without the leaf: that is allowed by tlog-proof */
 	part = strstr(text, "\nindex ");
 	memmove(strstr(text, "extra "), part + 1, strlen(part));
-	assert_int_equal(dealbox_inclusion_parse(text, strlen(text), &again, &leaf, &leaf_size, &inside,
-						 &inside_size, NULL), 0);
+	assert_int_equal(dealbox_inclusion_parse(text, strlen(text), &again, &leaf, &leaf_size,
+						 &inside, &inside_size, NULL),
+			 0);
 	assert_null(leaf);
 	for (size_t cut = 0; cut < strlen(text); cut++)
-		assert_int_equal(dealbox_inclusion_parse(text, cut, &again, &leaf, &leaf_size, &inside,
-							 &inside_size, NULL), -EINVAL);
+		assert_int_equal(dealbox_inclusion_parse(text, cut, &again, &leaf, &leaf_size,
+							 &inside, &inside_size, NULL),
+				 -EINVAL);
 	free(text);
 
 	assert_int_equal(dealbox_log_prove_since(f->log, 21, LEAVES, &proof), 0);
 	text = dealbox_consistency_print(&proof, note);
 	assert_memory_equal(text, "old 21\n", 7);
-	assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside, &inside_size, NULL), 0);
+	assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside,
+						   &inside_size, NULL),
+			 0);
 	assert_memory_equal(&proof, &again, sizeof(proof));
 	assert_string_equal(inside, note);
 	for (size_t cut = 0; cut < strlen(text); cut++)
-		assert_int_equal(dealbox_consistency_parse(text, cut, &again, &inside, &inside_size, NULL), -EINVAL);
+		assert_int_equal(dealbox_consistency_parse(text, cut, &again, &inside, &inside_size,
+							   NULL),
+				 -EINVAL);
 	free(text);
 
 	/* libsodium's decoder takes the first of these bytes for a digit */
@@ -432,10 +467,12 @@ static void test_proofs_as_text(void **state)
 	for (unsigned int byte = 1; byte < 256; byte++) {
 		text = dealbox_consistency_print(&proof, note);
 		leaf = strchr(text, '\n') + 1;
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", (int)byte)) {
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+			    (int)byte)) {
 			leaf[20] = (char)byte;
-			assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside, &inside_size,
-								   NULL), -EINVAL);
+			assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again,
+								   &inside, &inside_size, NULL),
+					 -EINVAL);
 		}
 		free(text);
 	}
@@ -443,11 +480,15 @@ static void test_proofs_as_text(void **state)
 	/* at most 63 hashes */
 	proof.count = DEALBOX_LOG_HASHES;
 	text = dealbox_consistency_print(&proof, note);
-	assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside, &inside_size, NULL), 0);
+	assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside,
+						   &inside_size, NULL),
+			 0);
 	part = strchr(text, '\n') + 1;
 	inside = strchr(part, '\n') + 1;
-	assert_true(asprintf(&leaf, "%.*s%.*s%s", (int)(part - text), text, (int)(inside - part), part, part) > 0);
-	assert_int_equal(dealbox_consistency_parse(leaf, strlen(leaf), &again, &inside, &inside_size, NULL),
+	assert_true(asprintf(&leaf, "%.*s%.*s%s", (int)(part - text), text, (int)(inside - part),
+			     part, part) > 0);
+	assert_int_equal(dealbox_consistency_parse(leaf, strlen(leaf), &again, &inside,
+						   &inside_size, NULL),
 			 -EINVAL);
 	free(leaf);
 	free(text);

@@ -20,8 +20,9 @@
 
 static void what_is_no_address(void **state)
 {
-	static const char *const uris[] = { "", "local", "loca:/dev/dealbox0", "localx:/dev/dealbox0",
-					    "/dev/dealbox0", ":", "LOCAL:/dev/dealbox0" };
+	static const char *const uris[] = { "", "local", "loca:/dev/dealbox0",
+					    "localx:/dev/dealbox0", "/dev/dealbox0", ":",
+					    "LOCAL:/dev/dealbox0" };
 	struct dealbox_machine *machine;
 	struct dealbox_error reason;
 	size_t n;

@@ -44,7 +44,8 @@ static void codes_are_those_in_use(void **state)
 		rows++;
 		assert_int_equal(code_of(card), code);
 		assert_int_equal(code_card(code), card);
-		assert_int_equal(code_card(code_turned(code)), *mirrored ? card_of(mirrored) : CODE_NO_CARD);
+		assert_int_equal(code_card(code_turned(code)),
+				 *mirrored ? card_of(mirrored) : CODE_NO_CARD);
 		assert_non_null(memchr(found, card, count));
 		for (char *other; (other = strsep(&near, " \r"));) {
 			if (!*other)

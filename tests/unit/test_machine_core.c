@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The core of a machine: docs/protocol.md, requirement by requirement, and cards that never go wrong. */
+/*
+ * The core of a machine: docs/protocol.md, requirement by requirement, and cards that never go
+ * wrong.
+ */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -442,8 +445,10 @@ static void each_command_in_each_state(void **state)
 		{ CLEAR_FAULT, 0, 0, 0, { STATE, STATE, STATE, STATE, OK, STATE } },
 		{ RELEASE_BOARD, 0, 0, 0, { OK, STATE, STATE, STATE, OK, OK } },
 		{ LOCATE, 5, 0, 0, { OK, OK, OK, OK, OK, OK } },
-		{ ATTEST, 0, 1, 0, { BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH } },
-		{ COMMANDS_END, 0, 1, 0, { BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST,
+		{ ATTEST, 0, 1, 0, { BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH,
+				     BAD_LENGTH } },
+		{ COMMANDS_END, 0, 1, 0, { BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST,
+					   BAD_REQUEST,
 				     BAD_REQUEST } },
 	};
 
@@ -459,8 +464,8 @@ static void each_command_in_each_state(void **state)
 				enter((enum core_state)s, mode);
 				error = command(rows[i].request, rows[i].a, rows[i].b, c);
 				if (error != wanted)
-					fail_msg("command %02x in state %d: %d, not %d", rows[i].request, s,
-						 error, wanted);
+					fail_msg("command %02x in state %d: %d, not %d",
+						 rows[i].request, s, error, wanted);
 				if (error == STATE)
 					assert_int_equal(m.answer[8], s);
 			}
@@ -491,7 +496,8 @@ static void bad_values(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fresh(rows[i].routed ? &routed : &stored);
-		assert_int_equal(command(rows[i].request, rows[i].a, rows[i].b, rows[i].c), BAD_VALUE);
+		assert_int_equal(command(rows[i].request, rows[i].a, rows[i].b, rows[i].c),
+				 BAD_VALUE);
 		assert_int_equal(m.answer[8], rows[i].detail);
 	}
 }
@@ -584,7 +590,8 @@ static void every_fault_of_a_plan(void **state)
 	} rows[] = {
 		{ 1, 8, 0, 'X', 0 }, { 1, 8, 5, 2, 4 }, { 1, 8, 6, 4, 6 }, { 1, 8, 6, 0, 6 },
 		{ 1, 8, 7, 1, 7 }, { 1, 8, 9, 1, 8 }, { 1, 8, 13, 7, 13 }, { 1, 8, 15, 1, 14 },
-		{ 1, 8, 16, 3, 16 }, { 1, 8, 23, 1, 23 }, { 2, 8, 31, 1, 24 }, { 1, 55, 0, 'D', 12 },
+		{ 1, 8, 16, 3, 16 }, { 1, 8, 23, 1, 23 }, { 2, 8, 31, 1, 24 },
+		{ 1, 55, 0, 'D', 12 },
 		{ 3, 2, 0, 'D', 12 }, { 3, 1, 16, 1, 16 }, { 3, 1, 13, 1, 13 }, { 3, 1, 32, 4, 32 },
 	};
 	static const uint8_t many[64] = { 0 };
@@ -1044,7 +1051,8 @@ static void attestable(bool host_routes)
 	with_key.attest = &attest_orders;
 	memset(&m, 0, sizeof(m));
 	memset(&signer, 0, sizeof(signer));
-	core_start(&m.core, &config, &with_key, NULL, 0, &(struct core_sensors){ .hopper = true }, m.slots);
+	core_start(&m.core, &config, &with_key, NULL, 0, &(struct core_sensors){ .hopper = true },
+		   m.slots);
 	core_configure(&m.core);
 	core_board(&m.core, true, 3);
 	assert_int_equal(query(6, 0), 48);
@@ -1081,7 +1089,10 @@ static void a_deal_is_attested(void **state)
 		assert_int_equal(get_u32(signer.statement + 16), 1);
 		assert_int_equal(get_u32(signer.statement + 20), 1);
 		assert_int_equal(get_u32(signer.statement + 24), 26);
-		/* the board may go; half a turn of the clock later, another statement is made at once */
+		/*
+		 * the board may go; half a turn of the clock later, another statement is made at
+		 * once
+		 */
 		core_board(&m.core, false, 0);
 		core_board(&m.core, true, 4);
 		for (int i = 0; i < 3; i++)
@@ -1454,8 +1465,9 @@ static void anything_at_any_time(void **state)
 				break;
 			case 6:
 				if (!kind && !command(LOAD, 7, 44, 0))
-					core_bulk(&m.core, block, (uint16_t)plan(block, chance(3) ? 1 : 2, 8,
-										 four));
+					core_bulk(&m.core, block,
+						  (uint16_t)plan(block, chance(3) ? 1 : 2, 8,
+								 four));
 				break;
 			case 7:
 				command((uint8_t)(PAUSE + chance(6)), 0, 0, 0);
@@ -1485,7 +1497,8 @@ static void anything_at_any_time(void **state)
 				break;
 			default:
 				if (m.wants_card) {
-					show((uint8_t)chance(10), chance(9) ? 90 : (uint8_t)chance(101));
+					show((uint8_t)chance(10),
+					     chance(9) ? 90 : (uint8_t)chance(101));
 				} else if (m.core.phase == CORE_HOST) {
 					while (core_event(&m.core, m.event))
 						if (m.event[0] == 0x12)
@@ -1506,7 +1519,8 @@ static void anything_at_any_time(void **state)
 					help();
 				}
 			}
-			if (m.core.state != CORE_DEALING && was == CORE_DEALING && !m.core.insertion)
+			if (m.core.state != CORE_DEALING && was == CORE_DEALING &&
+			    !m.core.insertion)
 				m.passed = false;
 		}
 		assert_in_range(deals, 100, 400000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The mechanics of tools/machine on lines that are variables, in virtual time: what becomes of a card
- * that stays between the card sensor and the exits, and what keeps a card from being fed.
+ * The mechanics of tools/machine on lines that are variables, in virtual time: what becomes of a
+ * card that stays between the card sensor and the exits, and what keeps a card from being fed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,8 @@
 
 static const char head[] =
 	"[machine]\ncapacity = 13\nhopper = 60\n"
-	"[outputs]\nfeed = m 0 most=1500\nrelease = m 1 most=1200\nheartbeat = m 2\nlock = m 15 most=4000\n"
+	"[outputs]\nfeed = m 0 most=1500\nrelease = m 1 most=1200\nheartbeat = m 2\nlock = m 15 "
+	"most=4000\n"
 	"[gates]\na = m 3 most=1100\nb = m 4 most=1100\nc = m 5 most=1100\n"
 	"[pockets]\n0 = a\n1 = b\n2 = c\n3 = none\n"
 	"[inputs]\nreader = m 6\ncard = m 7\nhopper = m 8\nboard = m 9\n";
@@ -41,7 +42,8 @@ static const char others[] = "cover = m 10\ndouble = m 16\nkey-stop = m 17\n";
 static const char exits[] = "[exits]\n0 = m 11\n1 = m 12\n2 = m 13\n3 = m 14\n";
 static const char times[] = "[times]\nsettle = 20\nfall = 100\n";
 
-enum { FEED, RELEASE, BEAT, GATE_A, READER = 6, CARD, HOPPER, BOARD, COVER, EXIT, LOCK = 15, DOUBLE, STOP };
+enum { FEED, RELEASE, BEAT, GATE_A, READER = 6, CARD, HOPPER, BOARD, COVER, EXIT, LOCK = 15, DOUBLE,
+       STOP };
 
 /* -- lines and time -- */
 
@@ -59,7 +61,8 @@ static struct gpiod_line_request lines[20];
 static uint64_t now;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *before);
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when,
+			   struct itimerspec *before);
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 {
@@ -69,7 +72,8 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 }
 
 /* Every step calls mechanics_handle(). */
-int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when, struct itimerspec *before)
+int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when,
+			   struct itimerspec *before)
 {
 	(void)fd;
 	(void)flags;
@@ -78,8 +82,9 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *when, str
 	return 0;
 }
 
-struct gpiod_line_request *gpio_request(const struct wiring_setting *set, enum gpio_direction direction,
-					unsigned int events, unsigned int *offset, char *error, size_t size)
+struct gpiod_line_request *gpio_request(const struct wiring_setting *set,
+					enum gpio_direction direction, unsigned int events,
+					unsigned int *offset, char *error, size_t size)
 {
 	struct gpiod_line_request *line;
 
@@ -103,7 +108,8 @@ int gpiod_line_request_set_value(struct gpiod_line_request *line, unsigned int o
 	return 0;
 }
 
-enum gpiod_line_value gpiod_line_request_get_value(struct gpiod_line_request *line, unsigned int offset)
+enum gpiod_line_value gpiod_line_request_get_value(struct gpiod_line_request *line,
+						   unsigned int offset)
 {
 	(void)offset;
 	return line->active ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE;
@@ -189,7 +195,8 @@ static void sensor(unsigned int number, bool active)
 
 /* -- cards -- */
 
-static struct card { int card; uint64_t ran, falls_at; bool gone, stuck; unsigned int pocket; } path[4];
+static struct card { int card; uint64_t ran, falls_at; bool gone,
+		     stuck; unsigned int pocket; } path[4];
 static int deck[CARDS], fed;
 static unsigned int left, gone;
 static uint64_t fed_for;
@@ -408,8 +415,8 @@ static struct card *card_in_path(void)
 		step();
 		assert_int_equal(stop, 0);
 		for (unsigned int n = 0; n < 4; n++)
-			if (gone > 10 && path[n].card != FREE && path[n].gone && path[n].ran >= 20 * MS &&
-			    !path[n].falls_at)
+			if (gone > 10 && path[n].card != FREE && path[n].gone &&
+			    path[n].ran >= 20 * MS && !path[n].falls_at)
 				return &path[n];
 	}
 }

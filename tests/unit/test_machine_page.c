@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The worked deals of docs/protocol.md, 9, replayed on the core of a machine: the host sends what the
- * page says, the mechanics do what it tells, and all transfers of the machine must be those of the
- * page. What the page leaves to each machine is not compared: the clocks, and the order among the
- * events of different cards.
+ * The worked deals of docs/protocol.md, 9, replayed on the core of a machine: the host sends what
+ * the page says, the mechanics do what it tells, and all transfers of the machine must be those of
+ * the page. What the page leaves to each machine is not compared: the clocks, and the order among
+ * the events of different cards.
  *
  * usage: test_machine_page docs/protocol.md
  */
@@ -21,7 +21,7 @@
 
 /* a line of the page, and those that continue it */
 struct transfer {
-	char pipe[8];		/* "class", "setup", "data", "done", "stall", "bulk", "int in", "int out", "hash" */
+	char pipe[8]; /* "class", "setup", "data", "done", "stall", "bulk", "int in", "int out", "hash" */
 	bool to_machine;
 	uint8_t bytes[256];
 	uint16_t length;
@@ -75,8 +75,8 @@ static void add_bytes(struct transfer *transfer, const char *at)
 
 static void add_line(const char *line)
 {
-	static const char *const pipes[] = { "class", "setup", "data", "done", "stall", "bulk", "int in",
-					     "int out", "hash" };
+	static const char *const pipes[] = { "class", "setup", "data", "done", "stall", "bulk",
+					     "int in", "int out", "hash" };
 	struct transfer *transfer = &story.transfers[story.count];
 
 	if (*line == ';')
@@ -161,8 +161,8 @@ static bool store_order(void *context, int slot, const uint8_t bytes[RECORD_BYTE
 	return true;
 }
 
-static const struct core_orders orders = { read_order, gate_order, let_go_order, halt_order, lock_order,
-					   locate_order, store_order, NULL };
+static const struct core_orders orders = { read_order, gate_order, let_go_order, halt_order,
+					   lock_order, locate_order, store_order, NULL };
 
 /* The machine that the page describes, which has given 1000 insertion numbers */
 static void power_on(bool routed)
@@ -185,7 +185,10 @@ static void power_on(bool routed)
 	core_configure(&m.core);
 }
 
-/* Do with the mechanics what an event of the page tells. Those that the core sends by itself: nothing */
+/*
+ * Do with the mechanics what an event of the page tells. Those that the core sends by itself:
+ * nothing
+ */
 static void move(const uint8_t *event)
 {
 	const struct core_reading reading = { event[17], event[19], false, get_u32(event + 20) };
@@ -200,7 +203,10 @@ static void move(const uint8_t *event)
 		core_board(&m.core, false, 0);
 		break;
 	case 0x12:
-		/* the page's machine reads this card before the last has fallen; the core waits for it */
+		/*
+		 * the page's machine reads this card before the last has fallen; the core waits for
+		 * it
+		 */
 		if (m.falls) {
 			m.falls = false;
 			core_landed(&m.core, m.gate);
@@ -257,7 +263,10 @@ static size_t events(size_t first)
 		memcpy(seen[count++], event, sizeof(event));
 	}
 	assert_int_equal(count, last - first);
-	/* each of the page once, and those of a card, and those of no card, in the order of the page */
+	/*
+	 * each of the page once, and those of a card, and those of no card, in the order of the
+	 * page
+	 */
 	for (size_t i = first; i < last; i++) {
 		const uint8_t *wanted = story.transfers[i].bytes;
 
@@ -280,8 +289,8 @@ static size_t control(size_t at)
 
 	assert_int_equal(setup->length, 8);
 	assert_string_equal(data->pipe, "data");
-	m.answered = core_control(&m.core, setup->bytes, in ? NULL : data->bytes, in ? 0 : data->length,
-				  m.answer);
+	m.answered = core_control(&m.core, setup->bytes, in ? NULL : data->bytes,
+				  in ? 0 : data->length, m.answer);
 	if (!in) {
 		assert_string_equal((data + 1)->pipe, m.answered == CORE_STALL ? "stall" : "done");
 		return at + 3;
@@ -309,7 +318,8 @@ static void replay(const char *name, bool routed)
 	read_story(name);
 	power_on(routed);
 	assert_string_equal(story.transfers[0].pipe, "class");
-	m.answered = core_control(&m.core, (const uint8_t[]){ 0xc1, 0, 0, 0, 0, 0, 24, 0 }, NULL, 0, m.answer);
+	m.answered = core_control(&m.core, (const uint8_t[]){ 0xc1, 0, 0, 0, 0, 0, 24, 0 }, NULL, 0,
+				  m.answer);
 	put_u16(m.answer + 4, 0x0100);
 	assert_int_equal(m.answered, story.transfers[0].length);
 	assert_memory_equal(m.answer, story.transfers[0].bytes, 24);
@@ -378,13 +388,15 @@ static void the_attestation(void **state)
 	count = story.count;
 	attest.begin(attest.context, plan, sizeof(plan));
 	for (size_t i = 0; i < count; i++)
-		if (is_event(&deal[i]) && get_u32(deal[i].bytes + 4) >= 5 && get_u32(deal[i].bytes + 4) <= 0x14)
+		if (is_event(&deal[i]) && get_u32(deal[i].bytes + 4) >= 5 &&
+		    get_u32(deal[i].bytes + 4) <= 0x14)
 			attest.event(attest.context, deal[i].bytes);
 	read_story("attest");
 	at = 0;
 	next(&at, "setup");
 	identity = next(&at, "data");
-	assert_memory_equal(attest.show(attest.context, CORE_KEY), identity->bytes + 8, CORE_KEY_BYTES);
+	assert_memory_equal(attest.show(attest.context, CORE_KEY), identity->bytes + 8,
+			    CORE_KEY_BYTES);
 	next(&at, "setup");
 	nonce = next(&at, "data");
 	assert_int_equal(nonce->length, 48);
@@ -396,7 +408,8 @@ static void the_attestation(void **state)
 	memcpy(statement, wanted->bytes, 8);
 	memcpy(statement + 16, wanted->bytes + 16, 16);
 	assert_true(attest.sign(attest.context, statement));
-	assert_memory_equal(attest.show(attest.context, CORE_STATEMENT), wanted->bytes, CORE_STATEMENT_BYTES);
+	assert_memory_equal(attest.show(attest.context, CORE_STATEMENT), wanted->bytes,
+			    CORE_STATEMENT_BYTES);
 	next(&at, "setup");
 	assert_memory_equal(attest.show(attest.context, CORE_SIGNATURE), next(&at, "data")->bytes,
 			    CORE_SIGNATURE_BYTES);

@@ -24,7 +24,8 @@ static bool is_near(const struct reading *reading, uint8_t card)
 /* Both ways round, at any speed, with ink that runs or fades, while the clock wraps */
 static void every_card_is_read(void **state)
 {
-	static const double ticks[] = { 80, 1000, 50000, 50e6 }, changes[] = { -0.6, -0.2, 0, 0.2, 0.6 };
+	static const double ticks[] = { 80, 1000, 50000, 50e6 },
+			    changes[] = { -0.6, -0.2, 0, 0.2, 0.6 };
 	static const double darks[] = { -0.3, 0, 0.3 };
 	unsigned int read = 0;
 
@@ -100,7 +101,8 @@ static void an_edge_between_modules_is_a_doubt(void **state)
 				if (abs(step) <= 7)
 					assert_int_equal(reading.card, card);
 				else if (abs(step) <= 32)
-					assert_true(reading.card == card || reading.card == CODE_NO_CARD);
+					assert_true(reading.card == card ||
+						    reading.card == CODE_NO_CARD);
 				if (abs(step) >= 20 && abs(step) <= 30)
 					assert_int_equal(reading.card, CODE_NO_CARD);
 			}
@@ -108,8 +110,8 @@ static void an_edge_between_modules_is_a_doubt(void **state)
 }
 
 /*
- * Cards that jitter so much that the border bars tell a wrong change of the speed: another card fits,
- * with all edges less than a quarter of a module off.
+ * Cards that jitter so much that the border bars tell a wrong change of the speed: another card
+ * fits, with all edges less than a quarter of a module off.
  */
 static void two_cards_that_fit_are_a_doubt(void **state)
 {
@@ -119,7 +121,8 @@ static void two_cards_that_fit_are_a_doubt(void **state)
 		uint32_t edges[READER_EDGES];
 	} cards[] = {
 		{ 7, 10, { 3984, 4635, 6820, 8743, 10785, 11960, 12878, 13974, 15671, 16628 } },
-		{ 1, 12, { 4071, 4530, 5427, 6499, 8483, 9245, 10328, 11175, 12379, 13425, 15434, 16348 } },
+		{ 1, 12, { 4071, 4530, 5427, 6499, 8483, 9245, 10328, 11175, 12379, 13425, 15434,
+			   16348 } },
 		{ 7, 10, { 4078, 4611, 6961, 8879, 10984, 11962, 13054, 13927, 15688, 16369 } },
 	};
 
@@ -195,7 +198,8 @@ static enum reader_why why_of(const char *edges)
 		else
 			reader_edge(&reader, time, *edges == 'd');
 	reader_read(&reader, &reading);
-	assert_int_equal(reading.result, reading.why == READER_WHY_NO_CARD ? READER_DOUBT : READER_NOTHING);
+	assert_int_equal(reading.result,
+			 reading.why == READER_WHY_NO_CARD ? READER_DOUBT : READER_NOTHING);
 	assert_int_equal(reading.card, CODE_NO_CARD);
 	return reading.why;
 }
@@ -224,7 +228,9 @@ static void a_clock_that_goes_back_is_no_code(void **state)
 
 		reader_start(&reader, false);
 		for (unsigned int i = 0; i < strip.count; i++)
-			reader_edge(&reader, pass_time(&even, strip.edges[i]) - (i == edge ? 1u << 31 : 0), !(i % 2));
+			reader_edge(&reader,
+				    pass_time(&even, strip.edges[i]) - (i == edge ? 1u << 31 : 0),
+				    !(i % 2));
 		reader_read(&reader, &reading);
 		assert_int_equal(reading.result, READER_NOTHING);
 		assert_int_equal(reading.why, READER_WHY_SPEED);

@@ -9,8 +9,8 @@
 
 /* the example of the page, S4 */
 static const uint8_t get_result[] = { 0xdb, 1, 7, 3, 3, 0, 0, 0x9d, 0x50, 0x60, 0x98 };
-static const uint8_t no_result[] = { 0xdb, 0x81, 7, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-				     0xb5, 0x61, 0x80, 0x8d };
+static const uint8_t no_result[] = { 0xdb, 0x81, 7, 17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+				     0, 0, 0xb5, 0x61, 0x80, 0x8d };
 
 static struct {
 	struct core core;
@@ -44,7 +44,8 @@ static bool store(void *context, int slot, const uint8_t bytes[RECORD_BYTES])
 	return true;
 }
 
-static const struct core_orders orders = { nothing, pocket, nothing, nothing, lock, pocket, store, NULL };
+static const struct core_orders orders = { nothing, pocket, nothing, nothing, lock, pocket, store,
+					   NULL };
 
 static const struct core_config stored = {
 	.reader = 1, .pockets = 4, .capacity = 20, .hopper = 60, .plan_cards = 64,
@@ -52,7 +53,8 @@ static const struct core_config stored = {
 };
 
 static const struct core_config routed = {
-	.reader = 1, .pockets = 4, .capacity = 20, .hopper = 60, .plan_cards = 64, .gate_deadline = 20000,
+	.reader = 1, .pockets = 4, .capacity = 20, .hopper = 60, .plan_cards = 64,
+	.gate_deadline = 20000,
 	.capabilities = CORE_HOST_ROUTED | CORE_BY_CARD, .model = "Test",
 };
 
@@ -89,7 +91,8 @@ static void fresh(const struct core_config *config)
 	assert_false(serial_is_ready(&m.serial, &m.core));
 }
 
-static size_t frame(uint8_t *bytes, uint8_t kind, uint8_t tag, const uint8_t *payload, uint8_t length)
+static size_t frame(uint8_t *bytes, uint8_t kind, uint8_t tag, const uint8_t *payload,
+		    uint8_t length)
 {
 	const uint8_t head[] = { 0xdb, kind, tag, length };
 

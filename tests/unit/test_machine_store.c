@@ -116,7 +116,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_machine_has_no_record, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_record_is_kept, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_program_has_the_file, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_was_cut_off_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_that_was_cut_off_is_refused, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_write_that_fails_says_so, set_up, tear_down),
 	};
 

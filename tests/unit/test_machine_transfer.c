@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Transfers whose configuration changes behind the program's back: tools/machine/transfer.c. All orders
- * of what host, kernel and program do are walked, with a model of FunctionFS.
+ * Transfers whose configuration changes behind the program's back: tools/machine/transfer.c. All
+ * orders of what host, kernel and program do are walked, with a model of FunctionFS.
  */
 #include "transfer.h"
 
@@ -108,8 +108,8 @@ static void deliver(struct world *w)
 	if (!transfer_is_due(&w->transfer, is_pending(w)))
 		return;
 	/*
-	 * Nobody can tell what the host sent within the few instructions of a beginning, or before a second
-	 * configuration hid the first.
+	 * Nobody can tell what the host sent within the few instructions of a beginning, or before
+	 * a second configuration hid the first.
 	 */
 	assert_true(w->of == w->known || w->early);
 	w->delivered = w->of == w->configuration;
@@ -153,7 +153,10 @@ static bool (*const acts[])(struct world *w) = {
 	program_hears,
 };
 
-/* Nothing more comes from the host: all it has sent in this configuration is taken, and more would be. */
+/*
+ * Nothing more comes from the host: all it has sent in this configuration is taken, and more would
+ * be.
+ */
 static void check_rest(struct world w)
 {
 	const bool sent = w.ended && w.result >= 0 && w.of == w.configuration;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The wiring of a machine: what is read, and what is refused. argv[1] is docs/examples/machine.conf. */
+/*
+ * The wiring of a machine: what is read, and what is refused. argv[1] is
+ * docs/examples/machine.conf.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +12,8 @@
 /* Each line of a good file, so that a case can replace or leave out one. */
 static const char *const good[] = {
 	"[machine]", "capacity = 13", "hopper = 60",				/* 1 */
-	"[outputs]", "feed = c0 F most=3000", "release = c0 R most=1000", "heartbeat = c0 H", /* 4 */
+	"[outputs]", "feed = c0 F most=3000", "release = c0 R most=1000", "heartbeat = c0 H",
+	/* 4 */
 	"[gates]", "a = c0 A most=1100", "b = c0 B active-low most=1100",	/* 8 */
 	"[pockets]", "0 = a", "1 = b", "2 = a b", "3 = none",			/* 11 */
 	"[inputs]", "reader = c0 E reversed", "card = c0 C debounce=2",		/* 16 */
@@ -36,7 +40,8 @@ static unsigned int read_with(unsigned int line, const char *text)
 
 static void a_wiring_is_read(void **state)
 {
-	struct core_config config = { .gate_deadline = 0, .capabilities = CORE_BY_CARD | CORE_STORED_PLAN };
+	struct core_config config = { .gate_deadline = 0,
+				      .capabilities = CORE_BY_CARD | CORE_STORED_PLAN };
 	char name[WIRING_NAME];
 
 	(void)state;
@@ -90,7 +95,8 @@ static void the_example_is_good(void **state)
 /* What is wrong at a line, or missing there, which is noticed at the end */
 static void what_is_wrong_is_told(void **state)
 {
-	static const char long_line[] = "model = 0123456789012345678901234567890123456789012345678901234567890"
+	static const char long_line[] =
+		"model = 0123456789012345678901234567890123456789012345678901234567890"
 		"123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"
 		"123456789012345678901234567890123456789012345678901234567890";
 	static const struct { unsigned int line; const char *text; unsigned int at; const char *why; } bad[] = {
@@ -114,7 +120,8 @@ static void what_is_wrong_is_told(void **state)
 		{ 5, "feed = c0 F most=-1", 5, "no time" },
 		{ 5, "feed = c0 F most=1e3", 5, "no time" },
 		{ 5, "feed = c0 F most=99999999999", 5, "no time" },
-		{ 5, "feed = c0 F most=100 debounce=2", 5, "\"debounce=2\" is no option of an output" },
+		{ 5, "feed = c0 F most=100 debounce=2", 5,
+		  "\"debounce=2\" is no option of an output" },
 		{ 5, "feed = c0 F most=100 pull-up", 5, "\"pull-up\" is no option of an output" },
 		{ 5, "feed = c0", 5, "the chip and the line are needed" },
 		{ 5, "feed =", 5, "the chip and the line are needed" },

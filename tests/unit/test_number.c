@@ -93,7 +93,8 @@ static void test_no_deal_beyond_the_ends(void **state)
 		const dealbox_number first = dealbox_number_first(n);
 		struct dealbox_deal deal = before;
 
-		assert_int_equal(dealbox_number_unrank(first + DEALBOX_NUMBER_DEALS, n, &deal), -ERANGE);
+		assert_int_equal(dealbox_number_unrank(first + DEALBOX_NUMBER_DEALS, n, &deal),
+				 -ERANGE);
 		assert_int_equal(dealbox_number_unrank(first - 1, n, &deal), -ERANGE);
 		assert_int_equal(dealbox_number_unrank(~(dealbox_number)0, n, &deal), -ERANGE);
 		assert_memory_equal(&deal, &before, sizeof(deal));
@@ -131,7 +132,8 @@ static void test_rank_undoes_unrank(void **state)
 			want = (want | mix(&seed)) % DEALBOX_NUMBER_DEALS;
 			/* every fourth near an end, where carries and borrows occur */
 			if (i % 4 == 0)
-				want = i % 8 ? (dealbox_number)i : DEALBOX_NUMBER_DEALS - 1 - (unsigned int)i;
+				want = i % 8 ? (dealbox_number)i :
+					       DEALBOX_NUMBER_DEALS - 1 - (unsigned int)i;
 			want += first;
 			assert_int_equal(dealbox_number_unrank(want, n, &deal), 0);
 			assert_true(dealbox_deal_complete(&deal, dealbox_pack_bridge()));
@@ -327,8 +329,8 @@ static void test_pavlicek_rounding(void **state)
 static void test_text(void **state)
 {
 	static const char *const wrong[] = {
-		"", " 1", "1 ", "+1", "-1", "0x1", "1e3", "12,34", ",123", "1,,234", "123,", "1234,567",
-		"12.345",
+		"", " 1", "1 ", "+1", "-1", "0x1", "1e3", "12,34", ",123", "1,,234", "123,",
+		"1234,567", "12.345",
 	};
 	dealbox_number number = 7;
 	char text[4];

@@ -9,8 +9,8 @@
 #include <dealbox/operator.h>
 #include <linux/dealbox.h>
 
-static const char *text_of(enum dealbox_operator_state state, const struct dealbox_operator_facts *facts,
-			   const char *language)
+static const char *text_of(enum dealbox_operator_state state,
+			   const struct dealbox_operator_facts *facts, const char *language)
 {
 	static char text[2048];
 	size_t length = dealbox_operator_text(state, facts, language, text, sizeof(text));
@@ -102,45 +102,61 @@ static void test_facts(void **state)
 		const char *says, *says_not;
 	} rows[] = {
 		{ DEALBOX_OPERATOR_JAM, { .card = 8, .cards = 52, .place = 3, .code = 3 },
-		  "close the cover. This was at card 8 of 52. It is stuck at the gate. The board is void:", "code" },
+		  "close the cover. This was at card 8 of 52. It is stuck at the gate. The board "
+		  "is void:", "code" },
 		/* a place of a later protocol is a code */
-		{ DEALBOX_OPERATOR_JAM, { .place = 77, .code = 77 }, "The machine gives code 77.", "stuck at" },
+		{ DEALBOX_OPERATOR_JAM, { .place = 77, .code = 77 }, "The machine gives code 77.",
+		  "stuck at" },
 		{ DEALBOX_OPERATOR_JAM, { 0 }, "close the cover. The board is void", "This was" },
-		{ DEALBOX_OPERATOR_HARDWARE, { .code = 5 }, "The machine gives code 5.", "This was" },
-		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8, .cards = 52 }, "This was at card 8 of 52.", "void" },
+		{ DEALBOX_OPERATOR_HARDWARE, { .code = 5 }, "The machine gives code 5.",
+		  "This was" },
+		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8, .cards = 52 },
+		  "This was at card 8 of 52.", "void" },
 		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8 }, "This was at card 8.", "52" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2, .depth = 5 },
-		  "Before you empty the board, look at the two cards: the earlier one lies in the pocket of East, "
-		  "number 5 from the top. The board is void: take it out, empty it,", "This was" },
+		  "Before you empty the board, look at the two cards: the earlier one lies in the "
+		  "pocket of East, number 5 from the top. The board is void: take it out, empty "
+		  "it,", "This was" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .there = 4 },
-		  "Board 3 was expected, and another is here. Take it out and put in board 3, or skip it. The label "
-		  "says board 4.", "code" },
+		  "Board 3 was expected, and another is here. Take it out and put in board 3, or "
+		  "skip it. The label says board 4.", "code" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3 }, "Board 3 was expected", "label" },
 		/* the first place and the first seat without a name */
-		{ DEALBOX_OPERATOR_JAM, { .place = 5, .code = 5 }, "The machine gives code 5.", "stuck at" },
+		{ DEALBOX_OPERATOR_JAM, { .place = 5, .code = 5 }, "The machine gives code 5.",
+		  "stuck at" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .place = 5, .seat = 5, .depth = 1 },
 		  "Board 3 was expected", "pocket of" },
 		/* facts of an earlier deal do not appear */
-		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52, .place = 3, .code = 9,
-		  .seat = 1, .depth = 1, .there = 7 }, "Put in the empty board 3, copy 1.", " card " },
+		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52,
+					     .place = 3, .code = 9,
+		  .seat = 1, .depth = 1, .there = 7 }, "Put in the empty board 3, copy 1.",
+		  " card " },
 		/* a shuffled pack is dealt once, and into a board without a number */
 		{ DEALBOX_OPERATOR_INSERT, { .shuffled = 1 }, "Put in an empty board.", "copy" },
 		{ DEALBOX_OPERATOR_START, { .shuffled = 1 }, "Press start to deal.", "copy" },
-		{ DEALBOX_OPERATOR_TAKE_OUT, { .shuffled = 1 }, "The board is dealt and recorded. Take it out.", "copy" },
-		{ DEALBOX_OPERATOR_PAUSED, { .shuffled = 1 }, "Paused. Resume, or press start;", "copy" },
+		{ DEALBOX_OPERATOR_TAKE_OUT, { .shuffled = 1 },
+		  "The board is dealt and recorded. Take it out.", "copy" },
+		{ DEALBOX_OPERATOR_PAUSED, { .shuffled = 1 }, "Paused. Resume, or press start;",
+		  "copy" },
 		{ DEALBOX_OPERATOR_HOPPER, { .shuffled = 1 }, "Put in the shuffled pack.", "deck" },
-		{ DEALBOX_OPERATOR_CONFIRM, { .shuffled = 1 }, "If it is empty, and the pack is whole and shuffled", "copy" },
-		{ DEALBOX_OPERATOR_JAM, { .shuffled = 1 }, "The board is void: take it out and empty it.", "again" },
+		{ DEALBOX_OPERATOR_CONFIRM, { .shuffled = 1 },
+		  "If it is empty, and the pack is whole and shuffled", "copy" },
+		{ DEALBOX_OPERATOR_JAM, { .shuffled = 1 },
+		  "The board is void: take it out and empty it.", "again" },
 		/* a person has no hopper, and no deck to turn round */
 		{ DEALBOX_OPERATOR_REPEATED, { .by_hand = 1, .seat = 2, .depth = 5 },
-		  "named wrongly. Before you empty the board, look at the two cards: the earlier one lies in the pocket "
-		  "of East, number 5 from the top. The board is void: take it out, empty it, put its cards back into the "
-		  "pack, and put the board in again.", "deck" },
-		{ DEALBOX_OPERATOR_DECK_SHORT, { .by_hand = 1 }, "The pack is at its end", "hopper" },
-		{ DEALBOX_OPERATOR_ABORTED, { .by_hand = 1 }, "put its cards back into the pack", "hopper" },
-		{ DEALBOX_OPERATOR_DOUBT, { .by_hand = 1 }, "put its cards back into the pack", "hopper" },
+		  "named wrongly. Before you empty the board, look at the two cards: the earlier "
+		  "one lies in the pocket of East, number 5 from the top. The board is void: take "
+		  "it out, empty it, put its cards back into the pack, and put the board in again.",
+		  "deck" },
+		{ DEALBOX_OPERATOR_DECK_SHORT, { .by_hand = 1 }, "The pack is at its end",
+		  "hopper" },
+		{ DEALBOX_OPERATOR_ABORTED, { .by_hand = 1 }, "put its cards back into the pack",
+		  "hopper" },
+		{ DEALBOX_OPERATOR_DOUBT, { .by_hand = 1 }, "put its cards back into the pack",
+		  "hopper" },
 		{ DEALBOX_OPERATOR_CAPTURED, { .shuffled = 1 }, "The board is read.", "void" },
 	};
 	size_t n;
@@ -161,16 +177,18 @@ static void test_void(void **state)
 {
 	static const enum dealbox_operator_state states[] = {
 		DEALBOX_OPERATOR_JAM, DEALBOX_OPERATOR_DECK_SHORT, DEALBOX_OPERATOR_REPEATED,
-		DEALBOX_OPERATOR_DECK_WRONG, DEALBOX_OPERATOR_WRONG_POCKET, DEALBOX_OPERATOR_DOUBLE_FEED,
-		DEALBOX_OPERATOR_PULLED, DEALBOX_OPERATOR_COVER_OPENED, DEALBOX_OPERATOR_HARDWARE,
-		DEALBOX_OPERATOR_ABORTED, DEALBOX_OPERATOR_DIFFERS, DEALBOX_OPERATOR_DOUBT,
+		DEALBOX_OPERATOR_DECK_WRONG, DEALBOX_OPERATOR_WRONG_POCKET,
+		DEALBOX_OPERATOR_DOUBLE_FEED, DEALBOX_OPERATOR_PULLED,
+		DEALBOX_OPERATOR_COVER_OPENED, DEALBOX_OPERATOR_HARDWARE, DEALBOX_OPERATOR_ABORTED,
+		DEALBOX_OPERATOR_DIFFERS, DEALBOX_OPERATOR_DOUBT,
 	};
 	static const struct dealbox_operator_facts facts = { .board = 12, .copy = 3 };
 	unsigned int k, n;
 
 	(void)state;
 	for (k = 0; k < DEALBOX_OPERATOR_STATES; k++) {
-		bool is_void = strstr(text_of(k, &facts, NULL), "The board is void: take it out, empty it");
+		bool is_void = strstr(text_of(k, &facts, NULL),
+				      "The board is void: take it out, empty it");
 
 		for (n = 0; n < sizeof(states) / sizeof(states[0]) && states[n] != k; n++)
 			;
@@ -178,7 +196,8 @@ static void test_void(void **state)
 			fail_msg("%s", dealbox_operator_name(k));
 	}
 	/* what follows the instruction */
-	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_WRONG_POCKET, &facts, NULL), "put the board in again. If it "
+	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_WRONG_POCKET, &facts, NULL),
+			       "put the board in again. If it "
 			       "comes again, clean the gates."));
 }
 

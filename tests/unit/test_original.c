@@ -25,10 +25,10 @@ static struct {
 
 void __real_sodium_memzero(void *start, size_t size);
 void __wrap_sodium_memzero(void *start, size_t size);
-int __real_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion, struct dealbox_event **events,
-				    size_t *count);
-int __wrap_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion, struct dealbox_event **events,
-				    size_t *count);
+int __real_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
+				    struct dealbox_event **events, size_t *count);
+int __wrap_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
+				    struct dealbox_event **events, size_t *count);
 
 void __wrap_sodium_memzero(void *start, size_t size)
 {
@@ -36,8 +36,8 @@ void __wrap_sodium_memzero(void *start, size_t size)
 	__real_sodium_memzero(start, size);
 }
 
-int __wrap_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion, struct dealbox_event **events,
-				    size_t *count)
+int __wrap_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
+				    struct dealbox_event **events, size_t *count)
 {
 	int err = traces.error;
 
@@ -47,13 +47,13 @@ int __wrap_dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion
 
 typedef int each_insertion(const struct dealbox_ledger_insertion *insertion, void *context);
 
-int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
-				     void *context);
-int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
-				     void *context);
+int __real_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open,
+				     each_insertion *each, void *context);
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open,
+				     each_insertion *each, void *context);
 
-int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open, each_insertion *each,
-				     void *context)
+int __wrap_dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open,
+				     each_insertion *each, void *context)
 {
 	int err = traces.list_error;
 
@@ -74,13 +74,16 @@ static void world_begin(struct world *w)
 	static const unsigned int boards[] = { 1, 2 };
 
 	/* in memory, to avoid waiting for a disk */
-	strcpy(w->folder, access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
+	strcpy(w->folder,
+	       access("/dev/shm", W_OK) ? "/tmp/dealbox-XXXXXX" : "/dev/shm/dealbox-XXXXXX");
 	assert_non_null(mkdtemp(w->folder));
 	strcat(w->folder, "/ledger");
 	w->ledger = dealbox_ledger_new();
-	assert_int_equal(dealbox_ledger_open(w->ledger, w->folder, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE), 0);
+	assert_int_equal(dealbox_ledger_open(w->ledger, w->folder,
+					     DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE), 0);
 	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
-		.boards = boards, .count = 2, .copies = DEALBOX_HANDS, .options = DEALBOX_JOB_CAPTURE },
+		.boards = boards, .count = 2, .copies = DEALBOX_HANDS,
+		.options = DEALBOX_JOB_CAPTURE },
 		&w->job, NULL), 0);
 }
 
@@ -95,7 +98,8 @@ static void world_end(struct world *w)
 }
 
 /* Capture a pocket of board 1: that many cards, from one on. */
-static void capture_pocket(const struct world *w, unsigned int pocket, unsigned int first, unsigned int count)
+static void capture_pocket(const struct world *w, unsigned int pocket, unsigned int first,
+			   unsigned int count)
 {
 	struct dealbox_event events[EVENTS] = {
 		{ .type = DEALBOX_EV_DEAL_STARTED, .insertion = 1 },
@@ -109,11 +113,17 @@ static void capture_pocket(const struct world *w, unsigned int pocket, unsigned 
 			.type = DEALBOX_EV_CARD_READ, .insertion = 1, .position = n,
 			.card = (5 * (first + n)) % DEALBOX_CARDS,
 		};
-	events[end] = (struct dealbox_event){ .type = DEALBOX_EV_DEAL_DONE, .insertion = 1, .position = 13 };
+	events[end] = (struct dealbox_event){ .type = DEALBOX_EV_DEAL_DONE,
+					      .insertion = 1,
+					      .position = 13 };
 	for (n = 0; n <= end; n++)
 		events[n].seqno = events[n].machine_seq = n;
-	assert_int_equal(dealbox_ledger_begin(w->ledger, w->job, 1, pocket + 1, "SN1", 1, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, events, end + 1), 0);
+	assert_int_equal(dealbox_ledger_begin(w->ledger, w->job, 1, pocket + 1, "SN1", 1, 1,
+					      &insertion),
+			 0);
+	assert_int_equal(dealbox_ledger_end(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+					    events, end + 1),
+			 0);
 }
 
 static void capture_board(const struct world *w)
@@ -133,14 +143,18 @@ static void ask_again(const struct world *w, unsigned int pocket)
 	assert_int_equal(dealbox_ledger_add_act(w->ledger, &redeal), 0);
 }
 
-static int original(const struct world *w, unsigned int board, struct dealbox_deal *deal, unsigned int *pocket)
+static int original(const struct world *w, unsigned int board, struct dealbox_deal *deal,
+		    unsigned int *pocket)
 {
 	memset(deal, 0xff, sizeof(*deal));
 	*pocket = 99;
 	return dealbox_dealing_original(w->ledger, w->job, board, deal, pocket);
 }
 
-/* Assert that there is no original, and which pocket is to blame. Nothing is left of an earlier deal. */
+/*
+ * Assert that there is no original, and which pocket is to blame. Nothing is left of an earlier
+ * deal.
+ */
 static void assert_lacks(const struct world *w, unsigned int board, unsigned int lacking)
 {
 	const struct dealbox_deal none = { 0 };
@@ -199,7 +213,9 @@ static void a_pocket_that_was_asked_for_again_does_not_count_until_it_is_read(vo
 	assert_lacks(&w, 1, 2);
 	assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, 3, "SN1", 1, 1, &insertion), 0);
 	assert_lacks(&w, 1, 2);
-	assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), 0);
+	assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL,
+					    0),
+			 0);
 	assert_lacks(&w, 1, 2);
 	capture_pocket(&w, 2, 26, 13);
 	assert_int_equal(original(&w, 1, &deal, &pocket), 0);
@@ -248,10 +264,15 @@ static void a_job_that_deals_has_no_original(void **state)
 		board.deal.hand[n % DEALBOX_HANDS] |= (dealbox_cards)1 << n;
 	assert_int_equal(dealbox_ledger_add_set(w.ledger, "monday", &board, 1, &set, NULL), 0);
 	assert_int_equal(dealbox_ledger_add_job(w.ledger, &(struct dealbox_ledger_new_job){
-		.set = set, .boards = &number, .count = 1, .copies = DEALBOX_HANDS + 1 }, &w.job, NULL), 0);
+		.set = set, .boards = &number, .count = 1, .copies = DEALBOX_HANDS + 1 }, &w.job,
+		NULL), 0);
 	for (n = 1; n <= DEALBOX_HANDS + 1; n++) {
-		assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, n, "SN1", n, 1, &insertion), 0);
-		assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), 0);
+		assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, n, "SN1", n, 1,
+						      &insertion),
+				 0);
+		assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0,
+						    NULL, 0),
+				 0);
 	}
 	assert_lacks(&w, 1, 0);
 	world_end(&w);

@@ -20,17 +20,19 @@ static void test_settings(void **state)
 		struct panel_setting is;
 	} good[] = {
 		{ PANEL_START, "START", { "START", false, PANEL_AS_IS, 10000 } },
-		{ PANEL_STOP, "PIN 11 active-low pull-up", { "PIN 11", true, PANEL_PULL_UP, 10000 } },
+		{ PANEL_STOP, "PIN 11 active-low pull-up", { "PIN 11", true, PANEL_PULL_UP,
+							     10000 } },
 		{ PANEL_COVER, "C pull-down debounce=0", { "C", false, PANEL_PULL_DOWN, 0 } },
-		{ PANEL_BOARD, "B  debounce=1000  active-low", { "B", true, PANEL_AS_IS, 1000000 } },
+		{ PANEL_BOARD, "B  debounce=1000  active-low",
+		  { "B", true, PANEL_AS_IS, 1000000 } },
 		{ PANEL_RED, "LAMP active-low", { "LAMP", true, PANEL_AS_IS, 0 } },
 		/* an option that an output cannot have, or that is misspelt, belongs to the name */
 		{ PANEL_RED, "LAMP pull-up", { "LAMP pull-up", false, PANEL_AS_IS, 0 } },
 		{ PANEL_STOP, "STOP activelow", { "STOP activelow", false, PANEL_AS_IS, 10000 } },
 	};
 	static const char *const bad[] = {
-		"", " ", " active-low", "S debounce=", "S debounce=-1", "S debounce=1001", "S debounce=5ms",
-		"a name that is longer than any line can have",
+		"", " ", " active-low", "S debounce=", "S debounce=-1", "S debounce=1001",
+		"S debounce=5ms", "a name that is longer than any line can have",
 		"S debounce=99999999999999999999",
 	};
 	struct panel_setting setting;
@@ -64,7 +66,8 @@ static void test_bars(void **state)
 	assert_int_equal(panel_bars(all, all), DEALBOX_OPERATOR_STOPPED);
 	assert_int_equal(panel_bars(all, BIT(PANEL_EMERGENCY)), DEALBOX_OPERATOR_STOPPED);
 	/* a pressed button and lamps bar nothing */
-	assert_int_equal(panel_bars(all, board | BIT(PANEL_START) | BIT(PANEL_STOP) | RED), DEALBOX_OPERATOR_NONE);
+	assert_int_equal(panel_bars(all, board | BIT(PANEL_START) | BIT(PANEL_STOP) | RED),
+			 DEALBOX_OPERATOR_NONE);
 }
 
 static void test_pushes(void **state)
@@ -117,7 +120,8 @@ static void test_lamps(void **state)
 		/* dark: there is nothing to do */
 		assert_int_equal(!lamps, shown == DEALBOX_OPERATOR_NO_WORK);
 		/* green: cards move */
-		assert_int_equal(!!(lamps & GREEN), shown == DEALBOX_OPERATOR_NONE || shown == DEALBOX_OPERATOR_SLOW);
+		assert_int_equal(!!(lamps & GREEN),
+				 shown == DEALBOX_OPERATOR_NONE || shown == DEALBOX_OPERATOR_SLOW);
 		/* a board that is void is red */
 		dealbox_operator_text(shown, &nothing, NULL, text, sizeof(text));
 		if (strstr(text, "is void"))

@@ -77,7 +77,8 @@ static struct sheet extreme(const struct words *words)
 			 "second qualifying session, section A (tables one to twenty-four)",
 		.session = "Sunday afternoon, second half of the qualifying round",
 		.set = "2026-11-24/17", .qr = "dealbox ledger 12:ab", .logo_w = 500, .logo_h = 100,
-		.footer = "36 × 10 exact, ledger head 123456:0123456789abcdef0123456789abcdef0123456789",
+		.footer = "36 × 10 exact, ledger head "
+			  "123456:0123456789abcdef0123456789abcdef0123456789",
 		.boards = boards, .count = BOARDS,
 	};
 }
@@ -97,7 +98,8 @@ static void box_fail(const char *what, const struct layout *layout, const struct
 
 #define ROUNDING	0.02
 
-static void page_check(const struct boxes *page, const struct layout *layout, const struct paper *paper)
+static void page_check(const struct boxes *page, const struct layout *layout,
+		       const struct paper *paper)
 {
 	for (size_t i = 0; i < page->count; i++) {
 		const struct box *box = &page->list[i];
@@ -106,14 +108,17 @@ static void page_check(const struct boxes *page, const struct layout *layout, co
 			continue;
 		if (box->x < PAGE_MARGIN - ROUNDING || box->y < PAGE_MARGIN - ROUNDING ||
 		    box->x + box->w > paper->w - PAGE_MARGIN + ROUNDING ||
-		    box->y + box->h > paper->h - PAGE_MARGIN + ROUNDING || box->w < 0 || box->h <= 0)
+		    box->y + box->h > paper->h - PAGE_MARGIN + ROUNDING || box->w < 0 ||
+		    box->h <= 0)
 			box_fail("is cut", layout, paper, box, NULL);
 		for (size_t k = 0; k < i; k++) {
 			const struct box *other = &page->list[k];
 
 			if (has_place(other) &&
-			    fmin(box->x + box->w, other->x + other->w) - fmax(box->x, other->x) > ROUNDING &&
-			    fmin(box->y + box->h, other->y + other->h) - fmax(box->y, other->y) > ROUNDING)
+			    fmin(box->x + box->w, other->x + other->w) - fmax(box->x, other->x) >
+				    ROUNDING &&
+			    fmin(box->y + box->h, other->y + other->h) - fmax(box->y, other->y) >
+				    ROUNDING)
 				box_fail("overlaps", layout, paper, box, other);
 		}
 	}
@@ -193,14 +198,16 @@ static bool page_has(const struct boxes *page, const char *text)
 	return false;
 }
 
-static void legible(const struct boxes *page, const struct layout *layout, const struct paper *paper)
+static void legible(const struct boxes *page, const struct layout *layout,
+		    const struct paper *paper)
 {
 	for (size_t i = 0; i < page->count; i++) {
 		const struct box *box = &page->list[i];
 
-		if (box->kind == BOX_TEXT && strstr(box->text, "…") && strncmp(box->text, "The annual", 10) &&
-		    !strstr(box->text, "Sunday") && !strstr(box->text, "Κυρ") &&
-		    !strstr(box->text, "exact") && !strstr(box->text, "ledger"))
+		if (box->kind == BOX_TEXT && strstr(box->text, "…") &&
+		    strncmp(box->text, "The annual", 10) && !strstr(box->text, "Sunday") &&
+		    !strstr(box->text, "Κυρ") && !strstr(box->text, "exact") &&
+		    !strstr(box->text, "ledger"))
 			box_fail("is shortened", layout, paper, box, NULL);
 	}
 }
@@ -318,7 +325,8 @@ static void check_curtain(const char *name, size_t places)
 			bool covered = false;
 
 			if (box->kind != BOX_TEXT || strncmp(box->text, "Board ", 6)) {
-				if (box->kind != BOX_TEXT || (!box->face.cards && box->ink > INK_CLUBS))
+				if (box->kind != BOX_TEXT ||
+				    (!box->face.cards && box->ink > INK_CLUBS))
 					continue;
 				for (size_t k = 0; k < back.count; k++) {
 					const struct box *cover = &back.list[k];
@@ -352,7 +360,8 @@ static void curtain_cards_are_safe_and_in_order(void **state)
 
 static void chances_of_hands(void **state)
 {
-	static const unsigned int usual[4] = { 4, 4, 3, 2 }, flat[4] = { 4, 3, 3, 3 }, all[4] = { 13 };
+	static const unsigned int usual[4] = { 4, 4, 3, 2 }, flat[4] = { 4, 3, 3, 3 },
+				  all[4] = { 13 };
 	double sum = 0, mean = 0;
 
 	(void)state;
@@ -381,8 +390,9 @@ static const char *cell(const struct rows *rows, const char *name, size_t column
 static void folded_tables(void **state)
 {
 	static const unsigned char shares[] = { 2, 5 };
-	static const char words[] = "one two three four five six seven eight nine ten eleven twelve "
-				    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen last";
+	static const char words[] = "one two three four five six seven eight nine ten eleven "
+				    "twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+				    "nineteen last";
 	struct sheet sheet = extreme(words_find("en"));
 	struct boxes page = { .ruler = &ruler };
 	struct rows rows = { .shares = shares };
@@ -446,7 +456,8 @@ static void plots_between_tables(void **state)
 
 		strcpy(plot->about, "what it shows");
 		plot_fill(plot, INK_FAINT, 0.5, 0, 0, size[0], size[1]);
-		plot_text(plot, ALIGN_RIGHT, size[0] / 2, size[1] - 12, size[0] / 2, 12, "%d ms", 12);
+		plot_text(plot, ALIGN_RIGHT, size[0] / 2, size[1] - 12, size[0] / 2, 12, "%d ms",
+			  12);
 		rows_begin(&rows, ROW_HEADING);
 		rows_cell(&rows, "heading");
 		rows_plot(&rows, plot);
@@ -471,7 +482,8 @@ static void plots_between_tables(void **state)
 				box = &page.list[i + 1];
 				assert_true(box->kind == BOX_FILL && box->tint == 0.5);
 				assert_true(box->x >= PAGE_MARGIN && box->h > 50);
-				assert_true(box->x + box->w <= paper_find("letter")->w - PAGE_MARGIN);
+				assert_true(box->x + box->w <=
+					    paper_find("letter")->w - PAGE_MARGIN);
 				bottom = box->y + box->h;
 				assert_true(bottom < paper_find("letter")->h - PAGE_MARGIN);
 			}
@@ -525,7 +537,8 @@ static void statistics_of_a_set(void **state)
 	assert_string_equal(cell(&rows, "4-4-3-2", 6), "3.4");
 	sheet.rows = rows.list;
 	sheet.rows_count = rows.count;
-	for (const char *const *paper = (const char *const[]){ "a4", "letter", NULL }; *paper; paper++) {
+	for (const char *const *paper = (const char *const[]){ "a4", "letter", NULL }; *paper;
+	     paper++) {
 		struct boxes page = { .ruler = &ruler };
 
 		pages_make(&page, &sheet, &tables_layout, paper_find(*paper), 0);
@@ -566,7 +579,8 @@ static void long_tables(void **state)
 		page_check(&page, &tables_layout, paper_find("letter"));
 		assert_true(page_has(&page, "name of a column"));
 		for (size_t i = 0; i < page.count; i++)
-			found += page.list[i].kind == BOX_TEXT && !strncmp(page.list[i].text, "row ", 4);
+			found += page.list[i].kind == BOX_TEXT &&
+				 !strncmp(page.list[i].text, "row ", 4);
 	}
 	assert_int_equal(found, 200);
 	boxes_free(&page);
@@ -589,7 +603,8 @@ static void an_incomplete_deal_says_so(void **state)
 			strcat(strcat(all, page.list[i].text), " ");
 			/* in a narrow column on several lines, not in tiny letters */
 			if (strstr(page.list[i].text, "39 cards"))
-				assert_true(page.list[i].face.size > 0.7 * layout_find("wall")->size);
+				assert_true(page.list[i].face.size >
+					    0.7 * layout_find("wall")->size);
 		}
 	assert_non_null(strstr(all, "39 cards not known"));
 	assert_true(page_has(&page, "?"));
@@ -638,7 +653,8 @@ static double grey(enum ink ink)
 		static const double weights[] = { 0.2126, 0.7152, 0.0722 };
 		const double share = ink_colours[ink][i] / 255.0;
 
-		sum += weights[i] * (share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4));
+		sum += weights[i] *
+		       (share <= 0.04045 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4));
 	}
 	return sum;
 }
@@ -682,8 +698,9 @@ static void layouts_hold_what_they_promise(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 36; i++)
-		many[i] = (struct sheet_board){
-			.deal = { { 0x108421084210f, 0x842108421080, 0x21084210840, 0 } }, .name = "8" };
+		many[i] = (struct sheet_board){ .deal = { { 0x108421084210f, 0x842108421080,
+							    0x21084210840, 0 } },
+						.name = "8" };
 	sheet.boards = many;
 	sheet.count = 36;
 	assert_int_equal(pages_count(&sheet, layout_find("pocket")), 2);

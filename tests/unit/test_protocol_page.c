@@ -54,7 +54,8 @@ static void transfer(const struct story *s, const char *direction, const char *p
 
 static void setup(struct story *s, u8 type, u8 request, u16 value, u16 length)
 {
-	u8 packet[8] = { type, request, value & 0xff, value >> 8, 0, 0, length & 0xff, length >> 8 };
+	u8 packet[8] = { type, request, value & 0xff, value >> 8, 0, 0, length & 0xff,
+			 length >> 8 };
 
 	transfer(s, ">", "setup", packet, sizeof(packet));
 }
@@ -268,7 +269,8 @@ static void stored(struct story *s)
 	       DEALBOX_STATUS_BOARD | DEALBOX_STATUS_HOPPER | DEALBOX_STATUS_SPENT, 4, 4);
 	say(s, "START again is refused; GET_RESULT says SPENT, insertion 1001");
 	command(s, DEALBOX_OP_START, PLAN, INSERTION, 0, true);
-	result = (struct wire_result){ s->sequence, DEALBOX_OP_START, DEALBOX_ERR_SPENT, INSERTION };
+	result =
+		(struct wire_result){ s->sequence, DEALBOX_OP_START, DEALBOX_ERR_SPENT, INSERTION };
 	wire_result_put(bytes, &result);
 	query(s, WIRE_GET_RESULT, bytes, sizeof(bytes));
 	say(s, "the board is taken out");
@@ -373,7 +375,9 @@ static void attested(struct story *s)
 	e.code = 42;
 	e.arg[1] = INSERTION;
 	send_event(s, e, 300000);
-	say(s, "GET_STATEMENT: magic, version, flags; key id; counter, insertion, events; two digests");
+	say(s,
+	    "GET_STATEMENT: magic, version, flags; key id; counter, insertion, events; two "
+	    "digests");
 	query(s, WIRE_GET_STATEMENT, made.statement, sizeof(made.statement));
 	say(s, "GET_SIGNATURE");
 	query(s, WIRE_GET_SIGNATURE, made.signature, sizeof(made.signature));

@@ -128,7 +128,8 @@ static void test_impossible_fixed_cards(void **state)
 		assert_int_equal(dealbox_random_deal(random, NULL, &impossible[i], &deal), -EINVAL);
 	/* a two is in the pack of bridge, not of preferans */
 	assert_int_equal(dealbox_random_deal(random, NULL, &two, &deal), 0);
-	assert_int_equal(dealbox_random_deal(random, dealbox_pack_preferans(), &two, &deal), -EINVAL);
+	assert_int_equal(dealbox_random_deal(random, dealbox_pack_preferans(), &two, &deal),
+			 -EINVAL);
 	dealbox_random_free(random);
 }
 

@@ -113,8 +113,10 @@ static void the_sentence_of_a_code_is_what_a_message_is_made_of(void **state)
 			assert_memory_equal(text, sentence, strcspn(sentence, "{"));
 		}
 	}
-	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 12), "{hand} has {count} cards, not {expected}");
-	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 1), "{hand} has {count} card, not {expected}");
+	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 12),
+			    "{hand} has {count} cards, not {expected}");
+	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 1),
+			    "{hand} has {count} card, not {expected}");
 	assert_string_equal(dealbox_code_sentence(DEALBOX_CARD_MISSING, 1), "a card is missing");
 	assert_string_equal(dealbox_code_sentence(DEALBOX_CODES, 0), "");
 	/* of a newer library */

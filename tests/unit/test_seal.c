@@ -84,7 +84,8 @@ static void test_every_size_comes_back(void **state)
 		if (sizes[i] > 20)
 			assert_null(memmem(sealed, size, data, 16));
 		assert_null(memmem(sealed, size, "monday", 6));
-		assert_int_equal(dealbox_unseal(sealed, size, &secret, &out, &out_size, name, NULL), 0);
+		assert_int_equal(dealbox_unseal(sealed, size, &secret, &out, &out_size, name, NULL),
+				 0);
 		assert_int_equal(out_size, sizes[i]);
 		assert_memory_equal(out, data, sizes[i]);
 		assert_int_equal(((char *)out)[out_size], 0);
@@ -116,9 +117,11 @@ static void test_passphrase(void **state)
 		dealbox_seal("deals", 5, "a.pbn", &right, fixture->random, &sealed, &size, &error),
 		0);
 	assert_int_equal(dealbox_seal_recognise(sealed, size), DEALBOX_SEAL_PASSPHRASE);
-	assert_int_equal(dealbox_unseal(sealed, size, &wrong, &out, &out_size, name, &error), -EKEYREJECTED);
+	assert_int_equal(dealbox_unseal(sealed, size, &wrong, &out, &out_size, name, &error),
+			 -EKEYREJECTED);
 	assert_non_null(strstr(error.what, "passphrase is wrong"));
-	assert_int_equal(dealbox_unseal(sealed, size, &key, &out, &out_size, name, &error), -EINVAL);
+	assert_int_equal(dealbox_unseal(sealed, size, &key, &out, &out_size, name, &error),
+			 -EINVAL);
 	assert_null(out);
 	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error), 0);
 	assert_int_equal(out_size, 5);
@@ -126,7 +129,8 @@ static void test_passphrase(void **state)
 	free(out);
 	/* a cost of a terabyte of memory is refused */
 	((uint8_t *)sealed)[8 + 1 + 16 + 8 + 5] = 1;
-	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error), -EBADMSG);
+	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error),
+			 -EBADMSG);
 	free(sealed);
 }
 
@@ -142,7 +146,8 @@ static void test_another_director(void **state)
 
 	dealbox_seal_keys(fixture->random, public_key, secret_key);
 	seal_for_key(fixture, "deals", 5, &sealed, &size);
-	assert_int_equal(dealbox_unseal(sealed, size, &other, &out, &out_size, name, NULL), -EKEYREJECTED);
+	assert_int_equal(dealbox_unseal(sealed, size, &other, &out, &out_size, name, NULL),
+			 -EKEYREJECTED);
 	assert_int_equal(dealbox_unseal(sealed, size, &none, &out, &out_size, name, NULL), -EINVAL);
 	free(sealed);
 }

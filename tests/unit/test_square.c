@@ -67,8 +67,9 @@ static struct dealbox_square_keys *example_keys(const struct dealbox_square *squ
 }
 
 /* The deals of a session as text, one a line; free it with test_free(). */
-static char *session_text(const struct dealbox_square *square, const struct dealbox_square_keys *keys,
-			  unsigned int phase, unsigned int number, bool reserve, const char *boards)
+static char *session_text(const struct dealbox_square *square,
+			  const struct dealbox_square_keys *keys, unsigned int phase,
+			  unsigned int number, bool reserve, const char *boards)
 {
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	char *text = test_calloc(1, 16384), deal[DEALBOX_DEAL_TEXT];
@@ -76,14 +77,17 @@ static char *session_text(const struct dealbox_square *square, const struct deal
 	struct dealbox_board board;
 	size_t used = 0;
 
-	assert_int_equal(dealbox_square_session(square, phase, number, reserve, boards, &session, NULL), 0);
+	assert_int_equal(dealbox_square_session(square, phase, number, reserve, boards, &session,
+						NULL),
+			 0);
 	assert_int_equal(dealbox_square_deal(square, keys, &session, set, NULL), 0);
 	assert_int_equal(dealbox_set_count(set), session.high - session.low + 1);
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
 		assert_int_equal(board.number, session.low + i);
 		dealbox_deal_format(&board.deal, DEALBOX_NORTH, deal);
-		used += (size_t)snprintf(text + used, 16384 - used, "%u %u %u %s %s\n", phase, number,
-					 board.number, reserve ? "reserve" : "original", deal + 2);
+		used += (size_t)snprintf(text + used, 16384 - used, "%u %u %u %s %s\n", phase,
+					 number, board.number, reserve ? "reserve" : "original",
+					 deal + 2);
 	}
 	dealbox_set_free(set);
 	return text;
@@ -127,7 +131,9 @@ static void original_folder_check(const char *folder)
 	char *printed;
 	bool mended = true;
 
-	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, &mended, NULL), 0);
+	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, &mended,
+						   NULL),
+			 0);
 	assert_false(mended);
 	assert_string_equal(dealbox_square_name(square), "Example Open Pairs");
 	assert_string_equal(dealbox_square_value(square), "44123.5");
@@ -160,7 +166,8 @@ static void original_folder_check(const char *folder)
 	/* one changed digit of a key: no longer the published keys */
 	square = square_of(description);
 	key_text[10]++;
-	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, NULL, NULL), -EBADMSG);
+	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, NULL, NULL),
+			 -EBADMSG);
 	dealbox_square_free(square);
 	test_free(key_text);
 	test_free(description);
@@ -202,21 +209,27 @@ static void test_phase_without_end(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(dealbox_square_keys_parse(keyfile, strlen(keyfile), NULL, &keys, NULL, NULL), 0);
+	assert_int_equal(dealbox_square_keys_parse(keyfile, strlen(keyfile), NULL, &keys, NULL,
+						   NULL),
+			 0);
 	text = session_text(square, keys, 1, 3, false, "1-4,1-4,5-6");
 	assert_string_equal(text,
-		"1 3 5 original J743.94.K983.K96 T652.753.J.A7432 8.AT82.AT42.QJ85 AKQ9.KQJ6.Q765.T\n"
-		"1 3 6 original A843.Q98.9.J9752 QJ.6532.65.AQ643 T75.KJ7.AQ873.K8 K962.AT4.KJT42.T\n");
+		"1 3 5 original J743.94.K983.K96 T652.753.J.A7432 8.AT82.AT42.QJ85 "
+		"AKQ9.KQJ6.Q765.T\n"
+		"1 3 6 original A843.Q98.9.J9752 QJ.6532.65.AQ643 T75.KJ7.AQ873.K8 "
+		"K962.AT4.KJT42.T\n");
 	test_free(text);
 	text = session_text(square, keys, 1, 12, true, "1");
 	assert_string_equal(text,
-		"1 12 1 reserve KJ87.T853.8.KT82 A94.KQJ74.Q73.Q9 T63.A6.KJT642.A3 Q52.92.A95.J7654\n");
+		"1 12 1 reserve KJ87.T853.8.KT82 A94.KQJ74.Q73.Q9 T63.A6.KJT642.A3 "
+		"Q52.92.A95.J7654\n");
 	test_free(text);
 	assert_int_equal(dealbox_square_session(square, 1, 12, true, "1", &session, NULL), 0);
 	assert_string_equal(session.file, "var12reserve");
 	assert_string_equal(session.title, "Session 12 (reserve)");
 	/* the description leaves the boards open, so the caller must name them */
-	assert_int_equal(dealbox_square_session(square, 1, 12, true, NULL, &session, NULL), -EINVAL);
+	assert_int_equal(dealbox_square_session(square, 1, 12, true, NULL, &session, NULL),
+			 -EINVAL);
 	dealbox_square_keys_free(keys);
 	dealbox_square_free(square);
 }
@@ -234,7 +247,8 @@ static void test_ranges(void **state)
 		{ "1-16,17-23", 2, 17, 23 }, { "1-9999", 1, 1, 9999 },
 		{ "", 1, 0, 0 }, { "0", 1, 0, 0 }, { "8-1", 1, 0, 0 }, { "0-7", 1, 0, 0 },
 		{ "1-8,", 1, 0, 0 }, { ",1-8", 1, 0, 0 }, { "1-8 ", 1, 0, 0 }, { "1--8", 1, 0, 0 },
-		{ "1-10000", 1, 0, 0 }, { "3x", 1, 0, 0 }, { "0x7", 1, 0, 0 }, { "9x9999", 1, 0, 0 },
+		{ "1-10000", 1, 0, 0 }, { "3x", 1, 0, 0 }, { "0x7", 1, 0, 0 },
+		{ "9x9999", 1, 0, 0 },
 		{ "65536x65536", 1, 0, 0 }, { "3x3333", 3, 6667, 9999 }, { "3x3334", 1, 0, 0 },
 		{ "99999999999999", 1, 0, 0 }, { "a", 1, 0, 0 }, { "??", 1, 0, 0 },
 	};
@@ -260,15 +274,19 @@ static void test_ranges(void **state)
 		assert_int_equal(session.low, cases[i].low);
 		assert_int_equal(session.high, cases[i].high);
 		/* a published value cannot be replaced */
-		assert_int_equal(dealbox_square_session(square, 1, 1, false, "4", &session, NULL), -EINVAL);
-		assert_int_equal(dealbox_square_session(square, 1, 10, false, NULL, &session, NULL), -ENOENT);
-		assert_int_equal(dealbox_square_session(square, 2, 1, false, NULL, &session, NULL), -ENOENT);
+		assert_int_equal(dealbox_square_session(square, 1, 1, false, "4", &session, NULL),
+				 -EINVAL);
+		assert_int_equal(dealbox_square_session(square, 1, 10, false, NULL, &session, NULL),
+				 -ENOENT);
+		assert_int_equal(dealbox_square_session(square, 2, 1, false, NULL, &session, NULL),
+				 -ENOENT);
 		dealbox_square_free(square);
 	}
 }
 
 /* Parse the keys of the example with one string replaced. */
-static int keys_with(const struct dealbox_square *square, const char *from, const char *to, bool *mended)
+static int keys_with(const struct dealbox_square *square, const char *from, const char *to,
+		     bool *mended)
 {
 	struct dealbox_error error = { 0 };
 	struct dealbox_square_keys *keys;
@@ -277,7 +295,8 @@ static int keys_with(const struct dealbox_square *square, const char *from, cons
 	int err;
 
 	while ((found = strstr(at, from))) {
-		used += (size_t)snprintf(out + used, sizeof(out) - used, "%.*s%s", (int)(found - at), at, to);
+		used += (size_t)snprintf(out + used, sizeof(out) - used, "%.*s%s",
+					 (int)(found - at), at, to);
 		at = found + strlen(from);
 	}
 	used += (size_t)snprintf(out + used, sizeof(out) - used, "%s", at);
@@ -311,8 +330,11 @@ static void test_keys_after_mail(void **state)
 	assert_int_equal(keys_with(NULL, "1,1:", "Hello,\n1,1:", &mended), -EINVAL);
 	assert_int_equal(keys_with(NULL, "1,2:", "1,1:", &mended), -EINVAL);
 	/* a NUL byte does not hide the text after it */
-	assert_int_equal(dealbox_square_keys_parse("1,1:abc\0def\n", 12, NULL, &keys, &mended, NULL), -EINVAL);
-	assert_int_equal(dealbox_square_keys_parse("\0,1:abc\n", 9, NULL, &keys, &mended, NULL), -EINVAL);
+	assert_int_equal(dealbox_square_keys_parse("1,1:abc\0def\n", 12, NULL, &keys, &mended,
+						   NULL),
+			 -EINVAL);
+	assert_int_equal(dealbox_square_keys_parse("\0,1:abc\n", 9, NULL, &keys, &mended, NULL),
+			 -EINVAL);
 	dealbox_square_free(square);
 }
 
@@ -347,7 +369,8 @@ static void test_value_as_the_original_writes_it(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "  44,123.5 ", "441235" }, { "1.2.3", "12.3" }, { "1.2,3.4", "12,34" },
-		{ "a.5", "a.5" }, { "7.", "7." }, { "up \t 3 points", "up 3 points" }, { "12 .5", "12 .5" },
+		{ "a.5", "a.5" }, { "7.", "7." }, { "up \t 3 points", "up 3 points" },
+		{ "12 .5", "12 .5" },
 	};
 
 	(void)state;
@@ -368,7 +391,8 @@ static void test_value_as_the_original_writes_it(void **state)
 static void test_new_tournament(void **state)
 {
 	const struct dealbox_square_phase phases[] = {
-		{ 12, "3x7", "rr", "Round robin" }, { 0, "?", "sw#", "Swiss #" }, { 1, "17-32", "final", "Final" },
+		{ 12, "3x7", "rr", "Round robin" }, { 0, "?", "sw#", "Swiss #" },
+		{ 1, "17-32", "final", "Final" },
 	};
 	struct dealbox_square *square = dealbox_square_new(), *again;
 	struct dealbox_square_keys *keys, *keys_again;
@@ -418,16 +442,20 @@ static void test_new_tournament(void **state)
 	for (const char *line = key_text; *line; line = strchr(line, '\n') + 1, lines++) {
 		const char *key = strchr(line, ':') + 1;
 
-		assert_int_equal(strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+		assert_int_equal(strspn(key,
+					"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
 				 DEALBOX_SQUARE_KEY);
 		assert_int_equal(strncmp(key + DEALBOX_SQUARE_KEY, "\r\n", 2), 0);
 		assert_ptr_equal(strstr(key_text, "2,0:") < line, lines > 12);
 		/* no key twice */
-		assert_null(strstr(key + DEALBOX_SQUARE_KEY, (char[]){ key[0], key[1], key[2], key[3],
-					key[4], key[5], key[6], key[7], 0 }));
+		assert_null(strstr(key + DEALBOX_SQUARE_KEY,
+				   (char[]){ key[0], key[1], key[2], key[3], key[4], key[5], key[6],
+					     key[7], 0 }));
 	}
 	assert_int_equal(lines, 12 + 1 + 1);
-	assert_int_equal(dealbox_square_keys_parse(key_text, size, again, &keys_again, &mended, &error), 0);
+	assert_int_equal(dealbox_square_keys_parse(key_text, size, again, &keys_again, &mended,
+						   &error),
+			 0);
 	assert_false(mended);
 
 	free(key_text);
@@ -467,13 +495,17 @@ static void test_descriptions_refused(void **state)
 		{ "", 0 }, { "\n\n# only a comment\n", 0 },
 		{ "TN a\nTN b\n", 2 }, { "TN a\nDV 1\nDV 2\n", 3 }, { "hello\n", 1 }, { "X\n", 1 },
 		{ "TN a\nKH abc\n", 2 },
-		{ "TN a\nKH 180420A5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n", 2 },
-		{ "TN a\nSN 4", 2 }, { "TN a\nSN 1:8\n", 2 }, { "TN a\nSN x:8:a:b\n", 2 }, { "TN a\nSN 1:8:a:\n", 2 },
+		{ "TN a\nKH 180420A5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n",
+		  2 },
+		{ "TN a\nSN 4", 2 }, { "TN a\nSN 1:8\n", 2 }, { "TN a\nSN x:8:a:b\n", 2 },
+		{ "TN a\nSN 1:8:a:\n", 2 },
 		{ "TN a\nSN 99999:8:a#:b\n", 2 }, { "TN a\nSN 2:8:a:b\n", 2 },
 		{ "TN a\nSN 1:8:a:b\nSN 1:8:a:c\n", 3 },
 		/* a prefix becomes a file name */
-		{ "TN a\nSN 1:8:../a:b\n", 2 }, { "TN a\nSN 1:8:/etc/a:b\n", 2 }, { "TN a\nSN 1:8:a.b:b\n", 2 },
-		{ "TN a\nSN 1:8:-a:b\n", 2 }, { "TN a\nSN 2:8:a#b#:b\n", 2 }, { "TN a\nSN 2:8::b\n", 2 },
+		{ "TN a\nSN 1:8:../a:b\n", 2 }, { "TN a\nSN 1:8:/etc/a:b\n", 2 },
+		{ "TN a\nSN 1:8:a.b:b\n", 2 },
+		{ "TN a\nSN 1:8:-a:b\n", 2 }, { "TN a\nSN 2:8:a#b#:b\n", 2 },
+		{ "TN a\nSN 2:8::b\n", 2 },
 	};
 
 	(void)state;
@@ -481,7 +513,8 @@ static void test_descriptions_refused(void **state)
 		struct dealbox_square *square = NULL;
 		struct dealbox_error error = { 0 };
 
-		assert_int_equal(dealbox_square_parse(cases[i].text, strlen(cases[i].text), &square, &error),
+		assert_int_equal(dealbox_square_parse(cases[i].text, strlen(cases[i].text), &square,
+						      &error),
 				 -EINVAL);
 		assert_null(square);
 		assert_int_equal(error.line, cases[i].line);

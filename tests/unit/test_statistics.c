@@ -13,7 +13,9 @@
 #define BOARDS	400
 #define EVENTS	(3 * 52 + 8)
 
-/* A world of boards that one machine deals, some copies of the others, with cards that are misread. */
+/*
+ * A world of boards that one machine deals, some copies of the others, with cards that are misread.
+ */
 struct dealt {
 	struct statistics_insertion insertion;
 	struct dealbox_event events[EVENTS];
@@ -28,11 +30,13 @@ static unsigned int draw(unsigned int below)
 	return (seed >> 8) % below;
 }
 
-static void put(struct dealt *d, uint32_t type, unsigned int position, unsigned int card, unsigned int pocket)
+static void put(struct dealt *d, uint32_t type, unsigned int position, unsigned int card,
+		unsigned int pocket)
 {
 	assert_true(d->count < EVENTS);
-	d->events[d->count++] = (struct dealbox_event){ .type = type, .position = position, .card = card,
-							.pocket = pocket };
+	d->events[d->count++] = (struct dealbox_event){
+		.type = type, .position = position, .card = card, .pocket = pocket
+	};
 }
 
 /* Deal a shuffled pack. The readings of bad fail, and of one card more at a place of its own. */
@@ -118,9 +122,11 @@ static struct dealt *evening(size_t count, unsigned int bad)
 
 	assert_non_null(all);
 	for (n = 0; n < count; n++) {
-		all[n].insertion = (struct statistics_insertion){
-			.begun = (int64_t)n * DAY / 3, .judged = true, .set = 1 + n / 24, .board = 1 + n % 24,
-			.by_card = true };
+		all[n].insertion = (struct statistics_insertion){ .begun = (int64_t)n * DAY / 3,
+								  .judged = true,
+								  .set = 1 + n / 24,
+								  .board = 1 + n % 24,
+								  .by_card = true };
 		deal(&all[n], bad, draw(3) ? 99 : draw(52));
 	}
 	return all;
@@ -134,7 +140,8 @@ static void a_worn_card_is_named(void **state)
 
 	(void)state;
 	ask(all, BOARDS, &answer);
-	assert_int_equal(answer.months, 4);	/* 400 boards, three a day: January to April, and some of May */
+	assert_int_equal(answer.months,
+			 4); /* 400 boards, three a day: January to April, and some of May */
 	assert_int_equal(answer.month[0].month, 0);
 	assert_int_equal(answer.month[0].boards, 93);
 	assert_int_equal(answer.month[0].deals, 93);
@@ -142,7 +149,8 @@ static void a_worn_card_is_named(void **state)
 		assert_int_equal(answer.named[0][card], card == 17 ? 93 : 0);
 	assert_true(answer.month[0].failed >= 93);
 	assert_int_equal(answer.month[0].gates[0].routed + answer.month[0].gates[1].routed +
-			 answer.month[0].gates[2].routed + answer.month[0].gates[3].routed, 93 * 52);
+				 answer.month[0].gates[2].routed + answer.month[0].gates[3].routed,
+			 93 * 52);
 	free(all);
 }
 
@@ -155,17 +163,19 @@ static void assert_no_difference(const struct answer *before, const struct answe
 	for (m = 0; m < before->months; m++) {
 		at = find(behind, before->month[m].month);
 		if (at < 0 && behind->months &&
-		    before->month[m].month + STATISTICS_MONTHS <= behind->month[behind->months - 1].month)
+		    before->month[m].month + STATISTICS_MONTHS <=
+			    behind->month[behind->months - 1].month)
 			continue;
 		assert_true(at >= 0);
-		assert_memory_equal(&before->month[m], &behind->month[at], sizeof(before->month[m]));
+		assert_memory_equal(&before->month[m], &behind->month[at],
+				    sizeof(before->month[m]));
 		assert_memory_equal(before->named[m], behind->named[at], sizeof(before->named[m]));
 	}
 }
 
 /*
- * Whoever asks before and behind each board, and each verdict, learns nothing from the difference, in whatever
- * order clocks run and verdicts come.
+ * Whoever asks before and behind each board, and each verdict, learns nothing from the difference,
+ * in whatever order clocks run and verdicts come.
  */
 static void two_queries_around_a_board_have_no_difference(void **state)
 {
@@ -202,8 +212,8 @@ static void two_queries_around_a_board_have_no_difference(void **state)
 }
 
 /*
- * Whoever knows at which place of a board a reading failed cannot tell which card it was: the answer is the same
- * whatever the cards are, also if everything about all other boards is known.
+ * Whoever knows at which place of a board a reading failed cannot tell which card it was: the
+ * answer is the same whatever the cards are, also if everything about all other boards is known.
  */
 static void the_cards_of_one_board_make_no_difference(void **state)
 {
@@ -232,7 +242,9 @@ static void the_cards_of_one_board_make_no_difference(void **state)
 	free(other);
 }
 
-/* A void board that stopped at its second card: only the first was read once more than the others. */
+/*
+ * A void board that stopped at its second card: only the first was read once more than the others.
+ */
 static void a_stop_shows_no_card(void **state)
 {
 	struct answer *whole = calloc(1, sizeof(*whole)), *stopped = calloc(1, sizeof(*stopped));
@@ -264,8 +276,9 @@ static size_t months_of(size_t deals, size_t copies, bool later, unsigned int *n
 	size_t months;
 
 	for (n = 0; n < count; n++) {
-		all[n].insertion = (struct statistics_insertion){ .judged = true, .set = 1, .board = 1 + n % deals,
-								  .by_card = true };
+		all[n].insertion = (struct statistics_insertion){
+			.judged = true, .set = 1, .board = 1 + n % deals, .by_card = true
+		};
 		deal(&all[n], 17, 99);
 	}
 	if (later)
@@ -299,14 +312,20 @@ static void gates_are_counted(void **state)
 	struct dealbox_event events[] = {
 		{ .type = DEALBOX_EV_CARD_READ, .position = 0, .card = 5, .pocket = DEALBOX_NONE },
 		{ .type = DEALBOX_EV_CARD_ROUTED, .position = 0, .card = 5, .pocket = 2 },
-		{ .type = DEALBOX_EV_WRONG_POCKET, .position = 0, .card = 5, .pocket = 3, .arg = { 2 } },
+		{ .type = DEALBOX_EV_WRONG_POCKET, .position = 0, .card = 5, .pocket = 3,
+		  .arg = { 2 } },
 		{ .type = DEALBOX_EV_GATE_LATE, .position = 1, .card = 6, .pocket = DEALBOX_NONE },
 		{ .type = DEALBOX_EV_CARD_ROUTED, .position = 1, .card = 6, .pocket = 1 },
-		{ .type = DEALBOX_EV_JAM, .position = 1, .card = DEALBOX_NONE, .code = DEALBOX_JAM_POCKET },
-		{ .type = DEALBOX_EV_JAM, .position = 2, .card = DEALBOX_NONE, .code = DEALBOX_JAM_GATE },
-		{ .type = DEALBOX_EV_JAM, .position = 1, .card = DEALBOX_NONE, .code = DEALBOX_JAM_FEEDER },
-		{ .type = DEALBOX_EV_WRONG_POCKET, .position = 64, .card = 5, .pocket = 3, .arg = { 2 } },
-		{ .type = DEALBOX_EV_WRONG_POCKET, .position = 3, .card = 5, .pocket = 3, .arg = { 8 } },
+		{ .type = DEALBOX_EV_JAM, .position = 1, .card = DEALBOX_NONE,
+		  .code = DEALBOX_JAM_POCKET },
+		{ .type = DEALBOX_EV_JAM, .position = 2, .card = DEALBOX_NONE,
+		  .code = DEALBOX_JAM_GATE },
+		{ .type = DEALBOX_EV_JAM, .position = 1, .card = DEALBOX_NONE,
+		  .code = DEALBOX_JAM_FEEDER },
+		{ .type = DEALBOX_EV_WRONG_POCKET, .position = 64, .card = 5, .pocket = 3,
+		  .arg = { 2 } },
+		{ .type = DEALBOX_EV_WRONG_POCKET, .position = 3, .card = 5, .pocket = 3,
+		  .arg = { 8 } },
 	};
 	struct statistics_month month = { 0 };
 
@@ -327,7 +346,8 @@ static void readings_are_counted_for_the_card_that_it_was(void **state)
 	struct statistics_insertion insertion = { .set = 1, .by_card = true };
 	struct dealbox_event events[] = {
 		{ .type = DEALBOX_EV_CARD_READ, .position = 0, .card = 5 },
-		{ .type = DEALBOX_EV_CARD_READ, .position = 0, .card = 7 },	/* another one, when read again */
+		{ .type = DEALBOX_EV_CARD_READ, .position = 0,
+		  .card = 7 },	/* another one, when read again */
 		{ .type = DEALBOX_EV_CARD_READ, .position = 0, .card = 9, .quality = 49 },
 		{ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 0, .card = 52 },
 		{ .type = DEALBOX_EV_CARD_READ, .position = 0, .card = 7, .quality = 50 },
@@ -364,8 +384,9 @@ static void there_is_a_limit(void **state)
 	(void)state;
 	assert_non_null(list);
 	for (n = 0; n < 3 * each + 1; n++)
-		list[n] = (struct statistics_insertion){ .id = n, .begun = (int64_t)(n / each) * MONTH, .judged = true,
-							 .board = n };
+		list[n] = (struct statistics_insertion){
+			.id = n, .begun = (int64_t)(n / each) * MONTH, .judged = true, .board = n
+		};
 	kept = statistics_choose(list, 3 * each + 1);
 	assert_int_equal(kept, each);
 	assert_int_equal(list[0].month, 2);
@@ -376,8 +397,9 @@ static void there_is_a_limit(void **state)
 	assert_int_equal(statistics_choose(list, STATISTICS_TRACES + 1), STATISTICS_TRACES);
 	/* one month that is too long: its first boards, whenever it is asked */
 	for (n = 0; n < 4 * each; n++)
-		list[n] = (struct statistics_insertion){ .id = n, .begun = n == 4 * each - 1 ? MONTH : 0, .judged = true,
-							 .board = n };
+		list[n] = (struct statistics_insertion){
+			.id = n, .begun = n == 4 * each - 1 ? MONTH : 0, .judged = true, .board = n
+		};
 	kept = statistics_choose(list, 4 * each);
 	assert_int_equal(kept, STATISTICS_TRACES);
 	assert_int_equal(list[kept - 1].id, STATISTICS_TRACES - 1);
@@ -388,11 +410,13 @@ static void there_is_a_limit(void **state)
 static size_t chosen(const char *months, uint64_t ids[64])
 {
 	size_t count = strlen(months), n, kept;
-	struct statistics_insertion *list = calloc(count, sizeof(*list));	/* nothing behind it is read */
+	struct statistics_insertion *list =
+		calloc(count, sizeof(*list)); /* nothing behind it is read */
 
 	for (n = 0; n < count; n++)
 		list[n] = (struct statistics_insertion){
-			.id = n + 1, .begun = (months[n] & ~0x20) == 'A' ? -1 : ((months[n] | 0x20) - 'a') * MONTH + DAY,
+			.id = n + 1, .begun = (months[n] & ~0x20) == 'A' ? -1 :
+				((months[n] | 0x20) - 'a') * MONTH + DAY,
 			.judged = months[n] >= 'a', .set = 1, .board = 1, .month = 77 };
 	kept = statistics_choose(list, count);
 	for (n = 0; n < kept; n++)
@@ -401,7 +425,10 @@ static size_t chosen(const char *months, uint64_t ids[64])
 	return kept;
 }
 
-/* Each letter is the month of a board; a small one has its verdict. 'a' has a clock that was never set. */
+/*
+ * Each letter is the month of a board; a small one has its verdict. 'a' has a clock that was never
+ * set.
+ */
 static void a_month_is_shown_as_a_whole(void **state)
 {
 	uint64_t ids[64];
@@ -426,8 +453,10 @@ static void a_month_is_shown_as_a_whole(void **state)
 /* By month, set, board and id, from whatever order. */
 static void copies_of_a_deal_stand_together(void **state)
 {
-	static const uint8_t in[][3] = { { 2, 2, 1 }, { 1, 2, 0 }, { 2, 1, 2 }, { 1, 1, 1 }, { 2, 2, 0 }, { 1, 1, 0 }, { 1, 2, 1 },
-					 { 2, 1, 0 }, { 1, 2, 0 }, { 1, 1, 0 }, { 2, 2, 1 }, { 2, 1, 2 } };
+	static const uint8_t in[][3] = { { 2, 2, 1 }, { 1, 2, 0 }, { 2, 1, 2 }, { 1, 1, 1 },
+					 { 2, 2, 0 }, { 1, 1, 0 }, { 1, 2, 1 },
+					 { 2, 1, 0 }, { 1, 2, 0 }, { 1, 1, 0 }, { 2, 2, 1 },
+					 { 2, 1, 2 } };
 	enum { COUNT = sizeof(in) / sizeof(in[0]) };
 	struct statistics_insertion list[2 * COUNT + 1] = { 0 };
 	size_t n, kept;
@@ -444,8 +473,10 @@ static void copies_of_a_deal_stand_together(void **state)
 		const struct statistics_insertion *a = &list[n - 1], *b = &list[n];
 
 		assert_true(a->month < b->month ||
-			    (a->month == b->month && (a->set < b->set ||
-			     (a->set == b->set && (a->board < b->board || (a->board == b->board && a->id < b->id))))));
+			    (a->month == b->month &&
+			     (a->set < b->set ||
+			      (a->set == b->set &&
+			       (a->board < b->board || (a->board == b->board && a->id < b->id))))));
 	}
 }
 
@@ -454,7 +485,8 @@ static unsigned int failed_of(struct dealbox_event event, struct statistics_mont
 {
 	struct statistics_insertion insertion = { .set = 1, .by_card = true };
 	const struct dealbox_event events[] = {
-		event, { .type = DEALBOX_EV_CARD_ROUTED, .position = event.position, .card = 51, .pocket = event.pocket } };
+		event, { .type = DEALBOX_EV_CARD_ROUTED, .position = event.position, .card = 51,
+			 .pocket = event.pocket } };
 
 	*month = (struct statistics_month){ 0 };
 	statistics_add(month, &insertion, events, 2);
@@ -464,7 +496,9 @@ static unsigned int failed_of(struct dealbox_event event, struct statistics_mont
 
 static void readings_have_limits(void **state)
 {
-	struct dealbox_event read = { .type = DEALBOX_EV_CARD_READ, .position = 63, .card = 51, .pocket = 7 };
+	struct dealbox_event read = {
+		.type = DEALBOX_EV_CARD_READ, .position = 63, .card = 51, .pocket = 7
+	};
 	struct statistics_month month;
 
 	(void)state;
@@ -530,8 +564,12 @@ static void only_another_reading_is_a_failure(void **state)
 
 static void a_jam_is_of_the_gate_that_the_card_went_to(void **state)
 {
-	struct dealbox_event jam = { .type = DEALBOX_EV_JAM, .card = DEALBOX_NONE, .code = DEALBOX_JAM_GATE };
-	struct dealbox_event wrong = { .type = DEALBOX_EV_WRONG_POCKET, .code = DEALBOX_JAM_POCKET, .arg = { 2 } };
+	struct dealbox_event jam = { .type = DEALBOX_EV_JAM,
+				     .card = DEALBOX_NONE,
+				     .code = DEALBOX_JAM_GATE };
+	struct dealbox_event wrong = { .type = DEALBOX_EV_WRONG_POCKET,
+				       .code = DEALBOX_JAM_POCKET,
+				       .arg = { 2 } };
 	struct statistics_month month;
 
 	(void)state;

@@ -92,7 +92,8 @@ static void deal_wrapped(void *context, struct dealbox_deal *deal)
 	uint64_t words[2] = { 0 };
 
 	dealbox_random_bytes(context, words, 12);
-	number_bigdeal_unrank(((dealbox_number)words[1] << 64 | words[0]) % DEALBOX_NUMBER_DEALS, deal);
+	number_bigdeal_unrank(((dealbox_number)words[1] << 64 | words[0]) % DEALBOX_NUMBER_DEALS,
+			      deal);
 }
 
 /* A naive shuffle: exchanges each card with any card instead of one of the remaining ones. */

@@ -78,7 +78,8 @@ static struct {
 int __wrap_usb_place_find(const char *place, struct usb_place *out, struct dealbox_error *reason);
 int __wrap_libusb_init(libusb_context **context);
 void __wrap_libusb_exit(libusb_context *context);
-int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd, libusb_device_handle **handle);
+int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd,
+				  libusb_device_handle **handle);
 void __wrap_libusb_close(libusb_device_handle *handle);
 libusb_device *__wrap_libusb_get_device(libusb_device_handle *handle);
 int __wrap_libusb_claim_interface(libusb_device_handle *handle, int interface);
@@ -131,7 +132,8 @@ void __wrap_libusb_exit(libusb_context *context)
 	bus.contexts--;
 }
 
-int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd, libusb_device_handle **handle)
+int __wrap_libusb_wrap_sys_device(libusb_context *context, intptr_t fd,
+				  libusb_device_handle **handle)
 {
 	assert_ptr_equal(context, OPAQUE);
 	assert_true(fd >= 0);
@@ -450,8 +452,10 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 	struct itimerspec soon = { .it_value = { .tv_nsec = 1 } };
 
 	assert_in_range(bus.timer_count, 0, 63);
-	bus.clock_ns += (uint64_t)new->it_value.tv_sec * 1000000000 + (uint64_t)new->it_value.tv_nsec;
-	bus.timers[bus.timer_count++] = new->it_value.tv_sec * 1000 + new->it_value.tv_nsec / 1000000;
+	bus.clock_ns +=
+		(uint64_t) new->it_value.tv_sec * 1000000000 + (uint64_t) new->it_value.tv_nsec;
+	bus.timers[bus.timer_count++] =
+		new->it_value.tv_sec * 1000 + new->it_value.tv_nsec / 1000000;
 	return __real_timerfd_settime(fd, flags, &soon, old);
 }
 
@@ -485,7 +489,8 @@ static int make(uint32_t kind)
 		.bInterfaceNumber = 1, .bNumEndpoints = 3, .bInterfaceClass = WIRE_CLASS,
 		.bInterfaceSubClass = WIRE_SUBCLASS, .bInterfaceProtocol = WIRE_PROTOCOL,
 		.endpoint = bus.endpoints, .extra = bus.extra, .extra_length = sizeof(bus.extra) };
-	bus.interface = (struct libusb_interface){ .altsetting = &bus.setting, .num_altsetting = 1 };
+	bus.interface =
+		(struct libusb_interface){ .altsetting = &bus.setting, .num_altsetting = 1 };
 	bus.config = (struct libusb_config_descriptor){ .bNumInterfaces = 1,
 							.interface = &bus.interface };
 	assert_int_equal(pipe(bus.pipe), 0);
@@ -820,7 +825,8 @@ static void a_nonce_is_wiped(void **state)
 		bus.control_end = ends[n];
 		assert_int_equal(!dealbox_machine_attest(machine, 1, nonce), !ends[n]);
 		assert_memory_equal(bus.nonce, nonce, sizeof(nonce));
-		assert_null(memmem(bus.control_buffer, (size_t)bus.control_size, nonce, sizeof(nonce)));
+		assert_null(memmem(bus.control_buffer, (size_t)bus.control_size, nonce,
+				   sizeof(nonce)));
 	}
 	dealbox_machine_close(machine);
 }

@@ -202,7 +202,8 @@ static void capture_run(struct run *run)
 
 	memset(run, 0, sizeof(*run));
 	assert_int_equal(dealbox_plan_capture(&run->plan, PLAN_ID, 0), 0);
-	emit(run, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE)->code = PLAN_ID;
+	emit(run, DEALBOX_EV_DEAL_STARTED, DEALBOX_NONE, DEALBOX_NONE, DEALBOX_NONE)->code =
+		PLAN_ID;
 	for (uint8_t i = 0; i < 13; i++) {
 		emit(run, DEALBOX_EV_CARD_READ, i, i, DEALBOX_NONE);
 		emit(run, DEALBOX_EV_CARD_ROUTED, i, i, 0);
@@ -253,7 +254,8 @@ static struct dealbox_verdict *judge_machine(const struct run *run, uint32_t cap
 	assert_non_null(trace);
 	for (size_t i = 0; i < run->count; i++)
 		assert_true(dealbox_trace_add(trace, &run->events[i]) >= 0);
-	assert_int_equal(dealbox_verify_machine(&run->plan, NULL, capabilities, trace, &verdict), 0);
+	assert_int_equal(dealbox_verify_machine(&run->plan, NULL, capabilities, trace, &verdict),
+			 0);
 	dealbox_trace_free(trace);
 	return verdict;
 }
@@ -266,7 +268,8 @@ static void exit_sensors_that_see_nothing_are_doubt(void **state)
 		bool sensors, exact;
 	} rows[] = {
 		{ DEALBOX_CAP_BY_CARD, false, true }, { DEALBOX_CAP_BY_CARD, true, true },
-		{ DEALBOX_CAP_EXIT_SENSORS, true, true }, { DEALBOX_CAP_EXIT_SENSORS, false, false },
+		{ DEALBOX_CAP_EXIT_SENSORS, true, true }, { DEALBOX_CAP_EXIT_SENSORS, false,
+							    false },
 	};
 	struct dealbox_verdict *verdict;
 	struct run run;
@@ -282,7 +285,8 @@ static void exit_sensors_that_see_nothing_are_doubt(void **state)
 		if (!rows[i].exact) {
 			assert_int_equal(dealbox_verdict_get(verdict, 0)->kind,
 					 DEALBOX_DIFFERENCE_UNSEEN);
-			assert_string_equal(text, "not an exact duplicate: the exit sensors saw no card");
+			assert_string_equal(text,
+					    "not an exact duplicate: the exit sensors saw no card");
 		}
 		dealbox_verdict_free(verdict);
 	}
@@ -540,8 +544,10 @@ static bool held_behind_the_end(struct run *run, size_t i)
 {
 	if (i + 1 != run->count)
 		return false;
-	insert(run, run->count, (struct dealbox_event) {
-		.type = DEALBOX_EV_CARD_UNREADABLE + any(8), .insertion = INSERTION, .position = 51 });
+	insert(run, run->count,
+	       (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE + any(8),
+				       .insertion = INSERTION,
+				       .position = 51 });
 	number(run);
 	return true;
 }
@@ -619,7 +625,8 @@ static void hopper_filled_behind_the_last_card(void **state)
 	(void)state;
 	for (unsigned int before = 0; before < 2; before++) {
 		exact_run(&run, true);
-		hopper(&run, nth(&run, DEALBOX_EV_CARD_READ, 51) + !before, DEALBOX_EV_HOPPER_EMPTY);
+		hopper(&run, nth(&run, DEALBOX_EV_CARD_READ, 51) + !before,
+		       DEALBOX_EV_HOPPER_EMPTY);
 		hopper(&run, nth(&run, DEALBOX_EV_CARD_READ, 51) + 2, DEALBOX_EV_HOPPER_LOADED);
 		assert_true(is_exact(&run));
 	}
@@ -737,7 +744,9 @@ enum mishap {
 	TRUNCATED, STUCK, STUCK_FACE_UP, ALL_THE_SAME, READ_BADLY, ONE_LANDED, OTHER_GATE, MISHAPS
 };
 
-/* Give a deal on a sorted deck: position n is card n, so a sentence about a position names a card. */
+/*
+ * Give a deal on a sorted deck: position n is card n, so a sentence about a position names a card.
+ */
 static void sorted_run(struct run *run, enum mishap mishap, unsigned int cut)
 {
 	uint8_t order[4] = { 0, 1, 2, 3 };
@@ -753,8 +762,10 @@ static void sorted_run(struct run *run, enum mishap mishap, unsigned int cut)
 	run->events[1].arg[0] = 52;
 	for (uint8_t i = 0; i < 52; i++) {
 		uint8_t card = mishap == ALL_THE_SAME ? 0 : i;
-		uint8_t pocket = mishap == STUCK || mishap == STUCK_FACE_UP ? 0 : run->plan.pocket[i];
-		struct dealbox_event *event = emit(run, DEALBOX_EV_CARD_READ, i, card, DEALBOX_NONE);
+		uint8_t pocket = mishap == STUCK || mishap == STUCK_FACE_UP ? 0 :
+									      run->plan.pocket[i];
+		struct dealbox_event *event =
+			emit(run, DEALBOX_EV_CARD_READ, i, card, DEALBOX_NONE);
 
 		event->flags = mishap == STUCK_FACE_UP && i % 3 ? DEALBOX_EVF_FACE_UP : 0;
 		event->quality = mishap == READ_BADLY ? DEALBOX_QUALITY_MIN - 1 : 90;
@@ -1034,7 +1045,8 @@ static void a_capture(void **state)
 #define EMPTY	EVENT(HOPPER_EMPTY, NO, NO, NO)
 #define LOADED	EVENT(HOPPER_LOADED, NO, NO, NO)
 #define STOP(type, position)		EVENT(type, position, NO, NO)
-#define HELD(good)	{ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 1, .card = 0, .quality = good }
+#define HELD(good)	{ .type = DEALBOX_EV_NOT_IN_PLAN, .position = 1, .card = 0, \
+			  .quality = good }
 #define READ(position, card)		EVENT(CARD_READ, position, card, NO)
 #define ROUTE(position, card, pocket)	EVENT(CARD_ROUTED, position, card, pocket)
 #define LAND(position, card, pocket)	EVENT(CARD_LANDED, position, card, pocket)
@@ -1264,7 +1276,8 @@ static void a_capture_without_a_card(void **state)
 static void by_position_with_a_strange_reading(void **state)
 {
 	struct dealbox_plan plan = {
-		.plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION, .entries = 3, .pocket = { 1, 0, 1 },
+		.plan_id = PLAN_ID, .mode = DEALBOX_PLAN_BY_POSITION, .entries = 3,
+		.pocket = { 1, 0, 1 },
 	};
 
 	(void)state;
@@ -1559,7 +1572,8 @@ static void every_difference_has_its_sentence(void **state)
 		  "what the machine said of the 2nd card cannot be in that order" },
 		{ KIND(GAP), "gap", "some of the machine's events are lost: there is no proof" },
 		{ CODE(DECK_SHORT), "fault", "the machine stopped: the "
-		  "hopper was empty and cards were missing; one may have come unseen with another" },
+		  "hopper was empty and cards were missing; one may have come unseen with "
+		  "another" },
 		{ CODE(REPEATED_CARD), "fault",
 		  "the machine stopped: the same card came twice" },
 		{ CODE(DOUBLE_FEED), "fault",

@@ -13,6 +13,7 @@ struct access *access_open(const char *address, char *error, size_t size)
 		return access_open_local(address + 6, error, size);
 	if (!strncmp(address, "usb:", 4))
 		return access_open_usb(address + 4, error, size);
-	snprintf(error, size, "\"%s\" is no address of a machine: local:NODE, usb:PLACE or emu:PATH", address);
+	snprintf(error, size,
+		 "\"%s\" is no address of a machine: local:NODE, usb:PLACE or emu:PATH", address);
 	return NULL;
 }

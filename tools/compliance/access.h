@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Access to a machine. Raw: whatever can be sent, also what no host sends, by emu:PATH
- * (dealbox-emulator --socket) or usb:PLACE (libusb, the module is detached meanwhile). Or by the module,
- * local:NODE, with the calls of local.h.
+ * (dealbox-emulator --socket) or usb:PLACE (libusb, the module is detached meanwhile). Or by the
+ * module, local:NODE, with the calls of local.h.
  */
 #ifndef COMPLIANCE_ACCESS_H
 #define COMPLIANCE_ACCESS_H

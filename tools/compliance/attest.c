@@ -18,7 +18,8 @@ static void identity(struct run *r)
 {
 	uint8_t data[DATA_MAX] = { 0 }, id[32], again[DATA_MAX] = { 0 };
 
-	check(r, "R-5.3-3", query(r, WIRE_GET_IDENTITY, 0, data, 48) == 48, "GET_IDENTITY is not answered by 48 bytes");
+	check(r, "R-5.3-3", query(r, WIRE_GET_IDENTITY, 0, data, 48) == 48,
+	      "GET_IDENTITY is not answered by 48 bytes");
 	check(r, "R-0-2", !(get_unaligned_le32(data) & ~1u), "GET_IDENTITY has the flags %08x",
 	      get_unaligned_le32(data));
 	hash_of(id, data + 16, 32);
@@ -84,24 +85,29 @@ static void statement(struct run *r)
 	memset(nonce, 0xa5, sizeof(nonce));	/* that of command() */
 	query(r, WIRE_GET_IDENTITY, 0, id, 48);
 	counter = attest(r, "R-5.3-6");
-	check(r, "R-5.3-10", counter == get_unaligned_le32(id + 4) + 1, "the counter is %u behind %u", counter,
-	      get_unaligned_le32(id + 4));
-	check(r, "R-5.3-12", query(r, WIRE_GET_STATEMENT, 0, s, 96) == 96, "GET_STATEMENT is not answered");
+	check(r, "R-5.3-10", counter == get_unaligned_le32(id + 4) + 1,
+	      "the counter is %u behind %u", counter, get_unaligned_le32(id + 4));
+	check(r, "R-5.3-12", query(r, WIRE_GET_STATEMENT, 0, s, 96) == 96,
+	      "GET_STATEMENT is not answered");
 	check(r, "R-5.3-12", query(r, WIRE_GET_SIGNATURE, 0, signature, 64) == 64,
 	      "GET_SIGNATURE is not answered");
 	check(r, "R-5.3-14", !memcmp(s, "DBXA", 4) && get_unaligned_le16(s + 4) == 0x100,
 	      "magic or version of the statement");
-	check(r, "R-5.3-14", (s[6] & 1) == (id[0] & 1) && !(s[6] & 0xfc), "the flags are %02x", s[6]);
-	check(r, "R-0-2", !s[7] && !get_unaligned_le32(s + 28), "a reserved field of the statement is not 0");
+	check(r, "R-5.3-14", (s[6] & 1) == (id[0] & 1) && !(s[6] & 0xfc), "the flags are %02x",
+	      s[6]);
+	check(r, "R-0-2", !s[7] && !get_unaligned_le32(s + 28),
+	      "a reserved field of the statement is not 0");
 	check(r, "R-5.3-14", !memcmp(s + 8, id + 8, 8), "the key id is not that of GET_IDENTITY");
-	check(r, "R-5.3-14", get_unaligned_le32(s + 16) == counter, "the counter is not that of ATTESTED");
-	check(r, "R-5.3-14", get_unaligned_le32(s + 20) == r->observer.insertion, "the insertion is %u",
-	      get_unaligned_le32(s + 20));
+	check(r, "R-5.3-14", get_unaligned_le32(s + 16) == counter,
+	      "the counter is not that of ATTESTED");
+	check(r, "R-5.3-14", get_unaligned_le32(s + 20) == r->observer.insertion,
+	      "the insertion is %u", get_unaligned_le32(s + 20));
 	events = events_hash(r, hash);
 	check(r, "R-5.3-4", get_unaligned_le32(s + 24) == events, "%u events, and the deal has %u",
 	      get_unaligned_le32(s + 24), events);
 	digest_of(digest, 2, hash, nonce);
-	check(r, "R-5.3-4", !memcmp(digest, s + 64, 32), "the event digest is not that of the events");
+	check(r, "R-5.3-4", !memcmp(digest, s + 64, 32),
+	      "the event digest is not that of the events");
 	if (ROUTED(r)) {
 		check(r, "R-5.3-15", !(s[6] & 2) && sodium_is_zero(s + 32, 32),
 		      "a host-routed machine has a plan digest");
@@ -109,7 +115,8 @@ static void statement(struct run *r)
 		hash_of(hash, block, dealbox_encode_plan(block, &r->plan));
 		digest_of(digest, 1, hash, nonce);
 		check(r, "R-5.3-15", s[6] & 2, "a stored-plan machine has no plan digest");
-		check(r, "R-5.3-4", !memcmp(digest, s + 32, 32), "the plan digest is not that of the plan");
+		check(r, "R-5.3-4", !memcmp(digest, s + 32, 32),
+		      "the plan digest is not that of the plan");
 	}
 	memcpy(text, PURPOSE, 28);
 	memcpy(text + 28, s, 96);
@@ -182,7 +189,8 @@ static void stopped(struct run *r)
 	do_step(r, "break 5");
 	event = await(r, DEALBOX_EV_ATTESTED, 6000, "R-5.3-8");
 	check(r, "R-5.3-8", !event->e.code && event->e.arg[0] == DEALBOX_ERR_STATE,
-	      "ATTESTED behind a stop has the counter %u, error %u", event->e.code, event->e.arg[0]);
+	      "ATTESTED behind a stop has the counter %u, error %u", event->e.code,
+	      event->e.arg[0]);
 	expect_none(r, "behind a stop");
 	do_step(r, "speed 1000");
 	settle(r);
@@ -212,7 +220,8 @@ static void nonce(struct run *r)
 const struct test_row attest_tests[] = {
 	{ "attest", "identity", "R-5.3-3", "GET_IDENTITY", 0, ATTEST, identity },
 	{ "attest", "nonce", "R-2.3-2 R-2.3-5", "a nonce of zeros", 0, ATTEST, nonce },
-	{ "attest", "statement", "R-5.3-4 R-5.3-5 R-5.3-7 R-5.3-10 R-5.3-12 R-5.3-14 R-5.3-15 R-5.3-16",
+	{ "attest", "statement", "R-5.3-4 R-5.3-5 R-5.3-7 R-5.3-10 R-5.3-12 R-5.3-14 R-5.3-15 "
+				 "R-5.3-16",
 	  "statement and signature", NEED_BOARD, ATTEST, statement },
 	{ "attest", "refused", "R-5.3-5 R-5.3-6 R-5.3-9 R-5.3-12", "what cannot be attested",
 	  NEED_HANDS | NEED_BOARD, ATTEST, refused },

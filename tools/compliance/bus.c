@@ -30,11 +30,12 @@ static void lost_in(struct run *r, uint8_t state, bool reset)
 	configure(r, DEALBOX_LOST_RESET);
 	if (has_faults(r))
 		step(r, "thaw");
-	check(r, state == DEALBOX_STATE_FAULT || state == DEALBOX_STATE_DONE ? "R-1.2-7" : "R-1.2-5",
+	check(r,
+	      state == DEALBOX_STATE_FAULT || state == DEALBOX_STATE_DONE ? "R-1.2-7" : "R-1.2-5",
 	      status(r).state == DEALBOX_STATE_IDLE, "configured in %s, the state is %s",
 	      state_name(state), state_name(status(r).state));
-	check(r, "R-1.2-6", r->observer.insertion == insertion, "insertion %u is %u behind it", insertion,
-	      r->observer.insertion);
+	check(r, "R-1.2-6", r->observer.insertion == insertion, "insertion %u is %u behind it",
+	      insertion, r->observer.insertion);
 	if (unspent)
 		check(r, "R-1.2-6", !(status(r).flags & DEALBOX_STATUS_SPENT),
 		      "an insertion whose deal was not running is spent");
@@ -55,8 +56,8 @@ static void lost_in(struct run *r, uint8_t state, bool reset)
 		r->route = true;
 		load(r, &plan);
 		error = start(r);
-		check(r, "R-5.2-4", error == DEALBOX_ERR_SPENT, "a spent insertion can be dealt again: error %u",
-		      error);
+		check(r, "R-5.2-4", error == DEALBOX_ERR_SPENT,
+		      "a spent insertion can be dealt again: error %u", error);
 	}
 }
 
@@ -101,7 +102,8 @@ static void deconfigured(struct run *r)
 	check(r, "R-1.2-4", control(r, 0x00, 9, 0, 0, NULL, 0) >= 0, "SET_CONFIGURATION 0 fails");
 	step(r, "thaw");
 	configure(r, DEALBOX_LOST_RESET);
-	check(r, "R-1.2-4", status(r).state == DEALBOX_STATE_IDLE, "the deal goes on without a configuration");
+	check(r, "R-1.2-4", status(r).state == DEALBOX_STATE_IDLE,
+	      "the deal goes on without a configuration");
 	check(r, "R-1.2-5", status(r).flags & DEALBOX_STATUS_SPENT, "the insertion is not spent");
 	settle(r);
 }
@@ -115,14 +117,16 @@ static void set_interface(struct run *r)
 	control(r, 0x01, 11, 0, r->access->interface, NULL, 0);
 	check(r, "R-1.2-1", get_result(r).request == DEALBOX_OP_LOCATE,
 	      "SET_INTERFACE makes the machine forget the last command");
-	check(r, "R-1.2-1", status(r).next_event == next || !has_hands(r), "SET_INTERFACE causes events");
+	check(r, "R-1.2-1", status(r).next_event == next || !has_hands(r),
+	      "SET_INTERFACE causes events");
 	check(r, "R-1-1", control(r, 0x01, 11, 1, r->access->interface, NULL, 0) < 0,
 	      "there is an alternate setting 1");
 }
 
 static void wakeup(struct run *r)
 {
-	static const char *const steps[] = { "cover open", "cover close", "hopper empty", "hopper fill" };
+	static const char *const steps[] = { "cover open", "cover close", "hopper empty",
+					     "hopper fill" };
 	size_t i;
 
 	settle(r);
@@ -136,14 +140,16 @@ static void wakeup(struct run *r)
 		if (r->access->ops->suspend(r->access) == -EOPNOTSUPP)
 			not_run(r, "this address cannot suspend the machine");
 		do_step(r, "%s", steps[i]);
-		check(r, "R-1.2-9", !r->access->ops->wakeup(r->access, has_faults(r) ? 1000 : 20000),
+		check(r, "R-1.2-9",
+		      !r->access->ops->wakeup(r->access, has_faults(r) ? 1000 : 20000),
 		      "the machine does not wake the host at the step \"%s\"", steps[i]);
 		r->access->ops->resume(r->access);
 		check(r, "R-1.2-9", next_event(r, 1000), "no event comes behind the wakeup");
 		status(r);
 	}
 	/* a suspend forgets nothing */
-	check(r, "R-1.2-1", get_result(r).sequence == r->sequence, "a suspend loses the last command");
+	check(r, "R-1.2-1", get_result(r).sequence == r->sequence,
+	      "a suspend loses the last command");
 	control(r, 0x00, 1, FEATURE_WAKEUP, 0, NULL, 0);
 	status(r);
 	if (has_faults(r)) {
@@ -162,7 +168,8 @@ static void wakeup(struct run *r)
 }
 
 const struct test_row bus_tests[] = {
-	{ "bus", "reset", "R-1.2-4 R-1.2-5 R-1.2-6 R-1.2-7 R-2.1-6 R-5.2-4", "a reset in each state",
+	{ "bus", "reset", "R-1.2-4 R-1.2-5 R-1.2-6 R-1.2-7 R-2.1-6 R-5.2-4",
+	  "a reset in each state",
 	  NEED_HANDS | NEED_BOARD, .run = reset_each },
 	{ "bus", "configured", "R-1.2-4 R-1.2-5 R-1.2-6 R-1.2-7 R-2.1-6 R-5.2-4",
 	  "SET_CONFIGURATION in each state", NEED_HANDS | NEED_BOARD, .run = configure_each },
@@ -170,7 +177,9 @@ const struct test_row bus_tests[] = {
 	  .run = unspent },
 	{ "bus", "not-configured", "R-1.2-4 R-1.2-5", "SET_CONFIGURATION 0 in a deal",
 	  NEED_FAULTS | NEED_BOARD, .run = deconfigured },
-	{ "bus", "set-interface", "R-1-1 R-1.2-1", "SET_INTERFACE does not configure", NEED_RAW, .run = set_interface },
-	{ "bus", "wakeup", "R-1.2-9 R-4-11", "suspend and remote wakeup", NEED_RAW | NEED_HANDS, .run = wakeup },
+	{ "bus", "set-interface", "R-1-1 R-1.2-1", "SET_INTERFACE does not configure", NEED_RAW,
+	  .run = set_interface },
+	{ "bus", "wakeup", "R-1.2-9 R-4-11", "suspend and remote wakeup", NEED_RAW | NEED_HANDS,
+	  .run = wakeup },
 	{ 0 }
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Commands: each in each state, values, lengths, repetitions, the order of checks (§2.2, §2.3, §5). */
+/*
+ * Commands: each in each state, values, lengths, repetitions, the order of checks (§2.2, §2.3, §5).
+ */
 #include <errno.h>
 #include <linux/unaligned.h>
 #include <string.h>
@@ -122,7 +124,8 @@ static void judge(struct run *r, const struct command_row *row, uint8_t state)
 		break;
 	case DEALBOX_OP_CLEAR_FAULT:
 		await(r, DEALBOX_EV_FAULT_CLEARED, 1500, "R-5.1-1");
-		check_time(r, "R-5.1-1", now_us() - began, 1000000, "FAULT_CLEARED behind CLEAR_FAULT");
+		check_time(r, "R-5.1-1", now_us() - began, 1000000,
+			   "FAULT_CLEARED behind CLEAR_FAULT");
 		break;
 	case DEALBOX_OP_START:
 	case DEALBOX_OP_TEST_DEAL:
@@ -146,7 +149,8 @@ static void commands_in(struct run *r, uint8_t state)
 
 	reach(r, state);
 	for (i = 0; i < COMMAND_ROWS; i++)
-		if (demanded(r, &command_rows[i], state, &detail) || command_rows[i].request == DEALBOX_OP_LOCATE) {
+		if (demanded(r, &command_rows[i], state, &detail) ||
+		    command_rows[i].request == DEALBOX_OP_LOCATE) {
 			judge(r, &command_rows[i], state);
 			status(r);
 		}
@@ -217,15 +221,15 @@ static void expect_error(struct run *r, const char *requirement, uint8_t request
 	      detail);
 	check(r, "R-2.3-1", result.error <= error, "error %u of command %02x comes before error %u",
 	      result.error, request, error);
-	check(r, "R-2.2-5", result.request == request, "a refused command %02x is not the last command",
-	      request);
+	check(r, "R-2.2-5", result.request == request,
+	      "a refused command %02x is not the last command", request);
 	if (length >= 4)
 		check(r, "R-2.2-5", result.sequence == wire.sequence,
-		      "a refused command is not the last command: number %u, not %u", result.sequence,
-		      wire.sequence);
+		      "a refused command is not the last command: number %u, not %u",
+		      result.sequence, wire.sequence);
 	else
-		check(r, "R-2.3-4", !result.sequence, "without a sequence number, the result has %u",
-		      result.sequence);
+		check(r, "R-2.3-4", !result.sequence,
+		      "without a sequence number, the result has %u", result.sequence);
 	if (!HAS(r, REFUSES_BY_RESULT))
 		check(r, "R-2.2-2", ret < 0, "a refused command %02x is not stalled", request);
 }
@@ -240,7 +244,8 @@ static void bad_value(struct run *r, uint8_t request, uint32_t a, uint32_t b, ui
 		     WIRE_COMMAND_SIZE, DEALBOX_ERR_BAD_VALUE, detail);
 	if (reserved)
 		check(r, "R-0-3", get_result(r).error == DEALBOX_ERR_BAD_VALUE,
-		      "command %02x with %u %u %u is not refused for its field %u", request, a, b, c, detail);
+		      "command %02x with %u %u %u is not refused for its field %u", request, a, b,
+		      c, detail);
 }
 
 static void values(struct run *r)
@@ -267,7 +272,8 @@ static void values(struct run *r)
 	bad_value(r, DEALBOX_OP_LOCATE, 0, 0, 1, 3);
 	expect_error(r, "R-2.2-1", DEALBOX_OP_LOCATE, 1, (struct wire_command){ 0 }, 16,
 		     DEALBOX_ERR_BAD_VALUE, 4);
-	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 60, 0, 0, NULL), "LOCATE for 60 s is refused");
+	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 60, 0, 0, NULL),
+	      "LOCATE for 60 s is refused");
 	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL), "LOCATE 0 is refused");
 	/* also on a machine that has not the capability: values are checked first */
 	bad_value(r, WIRE_LOAD, 0, 37, 0, 1);
@@ -311,7 +317,8 @@ static void lengths(struct run *r)
 		if (r->serial && !wrong[i])
 			continue;	/* that is a query */
 		expect_error(r, wrong[i] < 4 ? "R-2.3-4" : "R-2.2-1", DEALBOX_OP_LOCATE, 0,
-			     (struct wire_command){ 0 }, wrong[i], DEALBOX_ERR_BAD_LENGTH, wrong[i]);
+			     (struct wire_command){ 0 }, wrong[i], DEALBOX_ERR_BAD_LENGTH,
+			     wrong[i]);
 		/* before the values */
 		expect_error(r, wrong[i] < 4 ? "R-2.3-4" : "R-2.3-1", DEALBOX_OP_LOCATE, 9,
 			     (struct wire_command){ 0, 99, 1, 1 }, wrong[i], DEALBOX_ERR_BAD_LENGTH,
@@ -348,8 +355,8 @@ static void expect_same(struct run *r, const struct wire_result *before, bool ac
 	result = any_command(r, request, value, &wire, length, &ret);
 	if (!HAS(r, REFUSES_BY_RESULT))
 		check(r, "R-2.2-4", (ret >= 0) == accepted,
-		      "a repetition as command %02x with %u bytes does not end as the first time", request,
-		      length);
+		      "a repetition as command %02x with %u bytes does not end as the first time",
+		      request, length);
 	check(r, "R-2.2-4", is_same_result(&result, before),
 	      "a repetition as command %02x with %u bytes has another result", request, length);
 }
@@ -375,7 +382,8 @@ static void repetition(struct run *r)
 	expect_same(r, &last, false, DEALBOX_OP_LOCATE, 0, 61, 16);
 	expect_same(r, &last, false, DEALBOX_OP_LOCATE, 0, 0, 16);
 	expect_same(r, &last, false, DEALBOX_OP_LOCATE, 0, 0, 5);
-	check(r, "R-2.2-5", last.error == DEALBOX_ERR_BAD_VALUE, "a refused command is not the last one");
+	check(r, "R-2.2-5", last.error == DEALBOX_ERR_BAD_VALUE,
+	      "a refused command is not the last one");
 	/* the number 0 is none, so it is never repeated */
 	result = any_command(r, DEALBOX_OP_LOCATE, 0, &wire, 16, &ret);
 	check(r, "R-2.2-6", result.error == DEALBOX_ERR_BAD_LENGTH && !result.sequence &&
@@ -386,7 +394,8 @@ static void repetition(struct run *r)
 	/* a lower number is a new command */
 	wire.sequence = 1;
 	result = any_command(r, DEALBOX_OP_LOCATE, 0, &wire, 16, &ret);
-	check(r, "R-2.2-4", result.sequence == 1 && !result.error, "the number 1 is not taken as a new one");
+	check(r, "R-2.2-4", result.sequence == 1 && !result.error,
+	      "the number 1 is not taken as a new one");
 	wire.sequence = 0xffffffff;
 	result = any_command(r, DEALBOX_OP_LOCATE, 0, &wire, 16, &ret);
 	check(r, "R-2.2-4", result.sequence == 0xffffffff && !result.error,
@@ -419,13 +428,15 @@ static void repeated_start(struct run *r)
 		;
 	r->event_seen = r->event_count;
 	last = any_command(r, DEALBOX_OP_START, 0, &wire, 16, &ret);
-	check(r, "R-2.2-4", ret >= 0 && !last.error, "a START that was accepted is refused when it is repeated");
+	check(r, "R-2.2-4", ret >= 0 && !last.error,
+	      "a START that was accepted is refused when it is repeated");
 	expect_quiet(r, "R-2.2-4", 100, "behind the repetition of START");
 	status(r);
 	if (!has_hands(r))
 		return;
 	error = start(r);
-	check(r, "R-5.2-3", error == DEALBOX_ERR_SPENT, "START for a spent insertion: error %u", error);
+	check(r, "R-5.2-3", error == DEALBOX_ERR_SPENT, "START for a spent insertion: error %u",
+	      error);
 	settle(r);
 }
 
@@ -465,7 +476,8 @@ static void order(struct run *r)
 		     "with the cover open and the hopper empty");
 	do_step(r, "cover close");
 	expect_start(r, plan, insertion, DEALBOX_ERR_HOPPER_EMPTY, 0, "with the hopper empty");
-	check(r, "R-5.2-2", !(status(r).flags & DEALBOX_STATUS_SPENT), "a START that is refused spends the insertion");
+	check(r, "R-5.2-2", !(status(r).flags & DEALBOX_STATUS_SPENT),
+	      "a START that is refused spends the insertion");
 	if (!ROUTED(r))
 		expect_start(r, plan + 9, insertion + 1, DEALBOX_ERR_WRONG_PLAN, plan,
 			     "of another plan, for another insertion");
@@ -506,26 +518,31 @@ static void by_result(struct run *r)
 {
 	uint8_t error = command(r, DEALBOX_OP_RESUME, 0, 0, 0, NULL);
 
-	check(r, "R-2.2-10", error == DEALBOX_ERR_STATE, "GET_RESULT is ahead of the command: error %u",
-	      error);
+	check(r, "R-2.2-10", error == DEALBOX_ERR_STATE,
+	      "GET_RESULT is ahead of the command: error %u", error);
 	check(r, "R-2.2-9", error == DEALBOX_ERR_STATE, "RESUME in IDLE: error %u", error);
 	status(r);
 }
 
-#define IN(state, name)	{ "commands", name, "R-5-1 R-2.2-2 R-2.3-1", "each command in state " #state, \
+#define IN(state, name)	{ "commands", name, "R-5-1 R-2.2-2 R-2.3-1", \
+			  "each command in state " #state, \
 			  NEED_HANDS | NEED_BOARD, .run = in_##state }
 
 const struct test_row command_tests[] = {
-	{ "commands", "values", "R-0-3 R-2.2-1 R-2.2-5 R-2.3-1 R-2.3-2 R-2.3-5 R-2.3-7", "values out of range",
+	{ "commands", "values", "R-0-3 R-2.2-1 R-2.2-5 R-2.3-1 R-2.3-2 R-2.3-5 R-2.3-7",
+	  "values out of range",
 	  .run = values },
-	{ "commands", "lengths", "R-2.2-1 R-2.3-1 R-2.3-4", "data stages of a wrong length", .run = lengths },
+	{ "commands", "lengths", "R-2.2-1 R-2.3-1 R-2.3-4", "data stages of a wrong length",
+	  .run = lengths },
 	{ "commands", "unknown", "R-2.3-1 R-2.2-5", "commands that there are not", .run = unknown },
-	{ "commands", "repetition", "R-2.2-4 R-2.2-5 R-2.2-6", "sequence numbers", .run = repetition },
+	{ "commands", "repetition", "R-2.2-4 R-2.2-5 R-2.2-6", "sequence numbers",
+	  .run = repetition },
 	{ "commands", "repeated-start", "R-2.2-4 R-5.2-3", "a repeated START deals no second time",
 	  NEED_BOARD, .run = repeated_start },
 	{ "commands", "by-result", "R-2.2-9 R-2.2-10", "commands that are not stalled", 0,
 	  DEALBOX_CAP_REFUSES_BY_RESULT, by_result },
-	{ "commands", "order", "R-5.2-2 R-2.3-1 R-3-9", "the order of the checks", NEED_HANDS | NEED_BOARD,
+	{ "commands", "order", "R-5.2-2 R-2.3-1 R-3-9", "the order of the checks",
+	  NEED_HANDS | NEED_BOARD,
 	  .run = order },
 	{ "commands", "idle", "R-5-1 R-2.2-2 R-2.3-1 R-2.3-6", "each command in state IDLE",
 	  NEED_HANDS | NEED_BOARD, .run = in_idle },

@@ -23,12 +23,14 @@ static const struct option_row {
 } option_rows[] = {
 	{ "list", NULL, "the tests and the requirements that each proves; tests nothing", 'l' },
 	{ "requirements", NULL, "the requirements, with their tests or why there is none", 'r' },
-	{ "only", "PATTERN", "only these tests: a group, or GROUP/TEST, with * and ?; may be repeated", 'o' },
+	{ "only", "PATTERN", "only these tests: a group, or GROUP/TEST, with * and ?; may be "
+			     "repeated", 'o' },
 	{ "json", "FILE", "write the report as JSON", 'j' },
 	{ "junit", "FILE", "write the results as JUnit XML", 'x' },
 	{ "html", "FILE", "write the report as a page for people", 'p' },
 	{ "key", "FILE", "sign the report with the key of `dealbox certificate new-key`", 'k' },
-	{ "profile", "PROFILE", "judge by these limits: club, kiosk, championship, or a file", 'q' },
+	{ "profile", "PROFILE", "judge by these limits: club, kiosk, championship, or a file",
+	  'q' },
 	{ "signer", "KEY", "with verify: the public key that must have signed", 's' },
 	{ "paper", "NAME", "with print: a4 or letter (default: of the locale)", 'a' },
 	{ "fixture", "PROGRAM", "a program does the steps of a person, a line each", 'f' },
@@ -54,7 +56,8 @@ static void help(void)
 	     "       dealbox-compliance compare REPORT REPORT\n"
 	     "       dealbox-compliance print [--paper NAME] REPORT FILE.pdf\n"
 	     "Tests whether a machine keeps the dealing machine protocol. It deals boards: put no\n"
-	     "board in that is to be played. ADDRESS is usb:, usb:PLACE, local:NODE or emu:PATH.\n\nOptions:");
+	     "board in that is to be played. ADDRESS is usb:, usb:PLACE, local:NODE or "
+	     "emu:PATH.\n\nOptions:");
 	for (i = 0; i < OPTIONS; i++) {
 		int width = printf("  --%s%s%s", option_rows[i].name, option_rows[i].arg ? " " : "",
 				   option_rows[i].arg ? option_rows[i].arg : "");
@@ -63,7 +66,8 @@ static void help(void)
 	}
 	puts("\nExit status: 0 no requirement is violated; 1 one is, or a limit of the profile is\n"
 	     "refuted; 2 usage; 3 there is no machine, or the report cannot be written; 130\n"
-	     "interrupted. verify: 1 another signer, or a wrong signature. compare: 1 worse.\nSee dealbox-compliance(1).");
+	     "interrupted. verify: 1 another signer, or a wrong signature. compare: 1 worse.\nSee "
+	     "dealbox-compliance(1).");
 }
 
 static bool chosen(const struct test_row *row)
@@ -121,7 +125,8 @@ static const char *language_of(const char *name)
 	for (n = 0; (language = dealbox_law_language(n)); n++)
 		if (!strcmp(name, language))
 			return language;
-	fprintf(stderr, "dealbox-compliance: --lang %s: the languages are nb, el, fr, ru and en\n", name);
+	fprintf(stderr, "dealbox-compliance: --lang %s: the languages are nb, el, fr, ru and en\n",
+		name);
 	return NULL;
 }
 
@@ -207,7 +212,8 @@ int compliance(int argc, char **argv)
 		}
 	}
 	if (optind + 1 != argc) {
-		fputs("dealbox-compliance: one address of a machine is needed; see --help\n", stderr);
+		fputs("dealbox-compliance: one address of a machine is needed; see --help\n",
+		      stderr);
 		return STATUS_USAGE;
 	}
 	run.address = argv[optind];

@@ -47,14 +47,16 @@ static void deal(struct run *r, const char *what)
 	if (!check(r, "R-5-1", !error, "START of %s is refused with error %u", what, error))
 		end_test(r);
 	/* Without hands, the board may be dealt and exchanged already. */
-	check(r, "R-5-3", status(r).state == DEALBOX_STATE_DEALING ||
-	      r->observer.state != DEALBOX_STATE_IDLE || !has_hands(r), "START does not lead to DEALING");
+	check(r, "R-5-3",
+	      status(r).state == DEALBOX_STATE_DEALING || r->observer.state != DEALBOX_STATE_IDLE ||
+		      !has_hands(r),
+	      "START does not lead to DEALING");
 	await(r, DEALBOX_EV_DEAL_STARTED, 2000, "R-5.1-1");
 	check_time(r, "R-5.1-1", r->events[from].us - began, 1000000, "DEAL_STARTED");
 	end = await_end(r, DEAL_MS);
 	no_joker(r, end);
-	if (end && end->e.type == DEALBOX_EV_REPEATED_CARD && r->plan.mode == DEALBOX_PLAN_CAPTURE &&
-	    !has_faults(r))
+	if (end && end->e.type == DEALBOX_EV_REPEATED_CARD &&
+	    r->plan.mode == DEALBOX_PLAN_CAPTURE && !has_faults(r))
 		not_run(r, "a card is there twice: put one pack of 52 cards in");
 	check(r, "R-4.2-1", end && end->e.type == DEALBOX_EV_DEAL_DONE, "%s ends with %s", what,
 	      end ? event_name(end->e.type) : "nothing");
@@ -63,17 +65,22 @@ static void deal(struct run *r, const char *what)
 	dealt = end->e.position;
 	s = status(r);
 	/* Without hands, somebody may have exchanged the board. */
-	check(r, "R-5-4", s.state == DEALBOX_STATE_DONE || !has_hands(r), "the state is %s behind DEAL_DONE",
+	check(r, "R-5-4", s.state == DEALBOX_STATE_DONE || !has_hands(r),
+	      "the state is %s behind DEAL_DONE",
 	      state_name(s.state));
-	check(r, "R-5.2-2", !!(s.flags & DEALBOX_STATUS_SPENT) == !r->observer.capture || !has_hands(r),
-	      "the insertion is%s spent behind %s", s.flags & DEALBOX_STATUS_SPENT ? "" : " not", what);
+	check(r, "R-5.2-2", !!(s.flags & DEALBOX_STATUS_SPENT) == !r->observer.capture ||
+	      !has_hands(r),
+	      "the insertion is%s spent behind %s", s.flags & DEALBOX_STATUS_SPENT ? "" : " not",
+	      what);
 	behind = counters(r);
 	check(r, "R-2.1-7", behind.boards_dealt == before.boards_dealt + 1 &&
-	      behind.boards_voided == before.boards_voided, "%u boards dealt, %u voided behind %u, %u",
+	      behind.boards_voided == before.boards_voided,
+	      "%u boards dealt, %u voided behind %u, %u",
 	      behind.boards_dealt, behind.boards_voided, before.boards_dealt, before.boards_voided);
 	check(r, "R-2.1-7", behind.cards_fed == before.cards_fed + dealt ||
 	      behind.cards_fed == before.cards_fed + dealt + 1,
-	      "%u cards fed behind %u, and %u were dealt", behind.cards_fed, before.cards_fed, dealt);
+	      "%u cards fed behind %u, and %u were dealt", behind.cards_fed, before.cards_fed,
+	      dealt);
 	if (r->desc.reader != DEALBOX_READER_NONE)
 		check(r, "R-2.1-7", behind.cards_read + behind.unreadable >= before.cards_read +
 		      before.unreadable + dealt, "%u cards read behind %u",
@@ -106,7 +113,8 @@ static void by_position(struct run *r)
 	/* a second board from the same plan, loaded once (R-3-10) */
 	fresh_board(r);
 	if (!ROUTED(r))
-		check(r, "R-3-10", status(r).plan_id == plan.plan_id, "the plan is not there for a second board");
+		check(r, "R-3-10", status(r).plan_id == plan.plan_id,
+		      "the plan is not there for a second board");
 	deal(r, "the second board of a plan");
 }
 
@@ -172,7 +180,8 @@ static void test_deal(struct run *r)
 	      end ? event_name(end->e.type) : "nothing");
 	if (!end)
 		end_test(r);
-	check(r, "R-7-1", end->e.position == n, "a test deal of %u cards deals %u", n, end->e.position);
+	check(r, "R-7-1", end->e.position == n, "a test deal of %u cards deals %u", n,
+	      end->e.position);
 	check(r, "R-7-2", end->e.type != DEALBOX_EV_DEAL_DONE || end->e.code == DEALBOX_PLAN_TEST,
 	      "the plan number of a test deal is %u", end->e.code);
 	status(r);
@@ -188,7 +197,8 @@ static void test_deal(struct run *r)
 		check(r, "R-7-1", !error, "TEST_DEAL is refused with error %u", error);
 		await(r, DEALBOX_EV_DEAL_STARTED, 2000, "R-5.1-1");
 		do_step(r, "wait frozen");
-		check(r, "R-7-2", status(r).plan_id == DEALBOX_PLAN_TEST, "GET_STATUS has no test deal");
+		check(r, "R-7-2", status(r).plan_id == DEALBOX_PLAN_TEST,
+		      "GET_STATUS has no test deal");
 		settle(r);
 	}
 }
@@ -209,7 +219,8 @@ static void full_pocket(struct run *r)
 		end_test(r);
 	end = await_end(r, DEAL_MS);
 	check(r, "R-4.3-6", end && end->e.type == DEALBOX_EV_HARDWARE && end->e.position == n - 1,
-	      "card %u, one too many, leads to %s", n - 1, end ? event_name(end->e.type) : "nothing");
+	      "card %u, one too many, leads to %s", n - 1, end ? event_name(end->e.type) :
+		      "nothing");
 	check(r, "R-4.3-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
 	      "the card that is too many is not at the reader");
 	settle(r);
@@ -218,8 +229,8 @@ static void full_pocket(struct run *r)
 /* All cards of an insertion count, also those of an earlier capture (R-4.3-6). */
 static void full_capture(struct run *r)
 {
-	static const char suits[] = "SHDC", *const ranks[] = { "2", "3", "4", "5", "6", "7", "8", "9",
-							       "10", "J", "Q", "K", "A" };
+	static const char suits[] = "SHDC", *const ranks[] = { "2", "3", "4", "5", "6", "7", "8",
+							       "9", "10", "J", "Q", "K", "A" };
 	unsigned int n = r->desc.pocket_capacity, i;
 	char words[300] = "hopper top";
 	const struct event *end;
@@ -237,7 +248,8 @@ static void full_capture(struct run *r)
 	do_step(r, "hopper empty");
 	for (i = 0; i < n; i++) {
 		length = strlen(words);
-		snprintf(words + length, sizeof(words) - length, " %c%s", suits[i / 13], ranks[i % 13]);
+		snprintf(words + length, sizeof(words) - length, " %c%s", suits[i / 13],
+			 ranks[i % 13]);
 	}
 	do_step(r, "%s", words);
 	deal(r, "a capture that fills a pocket");
@@ -246,7 +258,8 @@ static void full_capture(struct run *r)
 	check(r, "R-5.2-5", !start(r), "a second capture is refused");
 	end = await_end(r, DEAL_MS);
 	check(r, ROUTED(r) ? "R-6-8" : "R-4.3-6", end && end->e.type == DEALBOX_EV_HARDWARE,
-	      "a card that is too many for the insertion leads to %s", end ? event_name(end->e.type) : "nothing");
+	      "a card that is too many for the insertion leads to %s", end ?
+		      event_name(end->e.type) : "nothing");
 	check(r, "R-4.3-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
 	      "the card that is too many is not at the reader");
 	settle(r);
@@ -293,7 +306,8 @@ static void capture(struct run *r)
 	check(r, "R-5.2-6", error == DEALBOX_ERR_SPENT, "a deal behind a capture: error %u", error);
 	if (HAS(r, TEST_DEAL)) {
 		error = command(r, DEALBOX_OP_TEST_DEAL, 0, insertion, 1, NULL);
-		check(r, "R-5.2-6", error == DEALBOX_ERR_SPENT, "a test deal behind a capture: error %u", error);
+		check(r, "R-5.2-6", error == DEALBOX_ERR_SPENT,
+		      "a test deal behind a capture: error %u", error);
 	}
 	/* and the other way round */
 	fresh_board(r);
@@ -317,14 +331,18 @@ static void no_reader(struct run *r)
 #define TEST_DEAL	DEALBOX_CAP_TEST_DEAL
 
 const struct test_row dealing_tests[] = {
-	{ "dealing", "by-position", "R-0-2 R-2.1-5 R-2.1-7 R-2.1-9 R-3-10 R-3-12 R-4-1 R-4-3 R-4-4 R-4-5 R-4-6 R-4-10 R-4-13 R-4.2-1 R-4.2-2 R-4.2-3 R-5-3 R-5-4 R-5.1-1 R-5.2-2 R-6-4 R-6-11 R-S2-1 R-S3-2",
+	{ "dealing", "by-position", "R-0-2 R-2.1-5 R-2.1-7 R-2.1-9 R-3-10 R-3-12 R-4-1 R-4-3 R-4-4 "
+				    "R-4-5 R-4-6 R-4-10 R-4-13 R-4.2-1 R-4.2-2 R-4.2-3 R-5-3 R-5-4 "
+				    "R-5.1-1 R-5.2-2 R-6-4 R-6-11 R-S2-1 R-S3-2",
 	  "two boards of one plan", NEED_BOARD, DEALBOX_CAP_BY_POSITION, by_position },
-	{ "dealing", "by-card", "R-4.2-1 R-4.2-2 R-4.2-3", "52 cards by card", NEED_BOARD | NEED_READER,
-	  DEALBOX_CAP_BY_CARD, by_card },
-	{ "dealing", "pockets", "R-4.2-1", "every pocket", NEED_BOARD, DEALBOX_CAP_BY_POSITION, pockets },
-	{ "dealing", "test-deal", "R-7-1 R-7-2 R-7-3 R-5.2-2", "a test deal", NEED_BOARD, TEST_DEAL, test_deal },
-	{ "dealing", "full-pocket", "R-4.3-6", "one card too many for a pocket", NEED_BOARD, TEST_DEAL,
-	  full_pocket },
+	{ "dealing", "by-card", "R-4.2-1 R-4.2-2 R-4.2-3", "52 cards by card",
+	  NEED_BOARD | NEED_READER, DEALBOX_CAP_BY_CARD, by_card },
+	{ "dealing", "pockets", "R-4.2-1", "every pocket", NEED_BOARD, DEALBOX_CAP_BY_POSITION,
+	  pockets },
+	{ "dealing", "test-deal", "R-7-1 R-7-2 R-7-3 R-5.2-2", "a test deal", NEED_BOARD, TEST_DEAL,
+	  test_deal },
+	{ "dealing", "full-pocket", "R-4.3-6", "one card too many for a pocket", NEED_BOARD,
+	  TEST_DEAL, full_pocket },
 	{ "dealing", "full-capture", "R-4.3-6", "captures of more cards than a pocket holds",
 	  NEED_FAULTS | NEED_BOARD, DEALBOX_CAP_CAPTURE, full_capture },
 	{ "dealing", "capture", "R-5.2-5 R-5.2-6 R-6-11", "captures", NEED_HANDS | NEED_BOARD,

@@ -66,8 +66,8 @@ static void interface(struct run *r)
 	check(r, requirement, d, "there is no interface with alternate setting 0");
 	if (!d)
 		return;
-	check(r, requirement, d[5] == WIRE_CLASS && d[6] == WIRE_SUBCLASS, "class %02x, subclass %02x",
-	      d[5], d[6]);
+	check(r, requirement, d[5] == WIRE_CLASS && d[6] == WIRE_SUBCLASS,
+	      "class %02x, subclass %02x", d[5], d[6]);
 	check(r, requirement, d[7] == (r->serial ? FRAME_PROTOCOL : WIRE_PROTOCOL),
 	      "bInterfaceProtocol is %02x", d[7]);
 	if (r->serial)
@@ -99,9 +99,11 @@ static void endpoints(struct run *r)
 	      "bulk OUT has wMaxPacketSize %u", r->pipes.out_size);
 	check(r, "R-1-5", r->pipes.in_size >= 32 && r->pipes.in_size <= (high ? 1024 : 64),
 	      "interrupt IN has wMaxPacketSize %u", r->pipes.in_size);
-	check(r, "R-1-5", !ROUTED(r) || r->pipes.gate, "a host-routed machine has no interrupt OUT");
+	check(r, "R-1-5", !ROUTED(r) || r->pipes.gate,
+	      "a host-routed machine has no interrupt OUT");
 	if (ROUTED(r) && r->pipes.gate)
-		check(r, "R-1-5", r->pipes.gate_size >= 16 && r->pipes.gate_size <= (high ? 1024 : 64),
+		check(r, "R-1-5",
+		      r->pipes.gate_size >= 16 && r->pipes.gate_size <= (high ? 1024 : 64),
 		      "interrupt OUT has wMaxPacketSize %u", r->pipes.gate_size);
 	while ((d = after(d, &left)) && d[1] != 4) {
 		if (d[1] != 5 || d[0] < 7)
@@ -109,13 +111,14 @@ static void endpoints(struct run *r)
 		count++;
 		extra = get_unaligned_le16(d + 4) >> 11;
 		if ((d[3] & 3) == 3)
-			check(r, "R-1-6", !(extra & 3), "endpoint %02x has %zu transactions in a microframe",
-			      d[2], 1 + (extra & 3));
+			check(r, "R-1-6", !(extra & 3),
+			      "endpoint %02x has %zu transactions in a microframe", d[2],
+			      1 + (extra & 3));
 		check(r, "R-1-5", (d[3] & 3) == 3 || ((d[3] & 3) == 2 && d[2] < 0x80),
 		      "endpoint %02x has the transfer type %u", d[2], d[3] & 3);
 	}
-	check(r, "R-1-5", count == expected, "%u endpoint descriptors, and bNumEndpoints is %u", count,
-	      expected);
+	check(r, "R-1-5", count == expected, "%u endpoint descriptors, and bNumEndpoints is %u",
+	      count, expected);
 }
 
 static void frame_endpoints(struct run *r)
@@ -186,7 +189,8 @@ static void describe(struct run *r)
 		check(r, "R-2.1-8", ret == 24 && !memcmp(data, r->descriptor, 24),
 		      "DESCRIBE and the descriptor behind the interface differ");
 	if (r->serial)
-		check(r, "R-S1-7", control(r, WIRE_REQ_IN, WIRE_GET_INFO, 0, r->access->interface, data, 64) < 0,
+		check(r, "R-S1-7",
+		      control(r, WIRE_REQ_IN, WIRE_GET_INFO, 0, r->access->interface, data, 64) < 0,
 		      "the serial dialect has GET_INFO on endpoint 0");
 	check(r, "R-2.2-11", !HAS(r, REFUSES_BY_RESULT) || !r->described,
 	      "a machine with REFUSES_BY_RESULT has its descriptor among those of USB");
@@ -216,7 +220,8 @@ static void info(struct run *r)
 	check(r, "R-0-2", !get_unaligned_le16(data + 2) && !get_unaligned_le32(data + 12),
 	      "a reserved field of GET_INFO is not 0");
 	for (i = 48; i < 64; i++)
-		check(r, "R-0-2", !data[i], "byte %u of GET_INFO is reserved, and %02x", i, data[i]);
+		check(r, "R-0-2", !data[i], "byte %u of GET_INFO is reserved, and %02x", i,
+		      data[i]);
 	for (i = 16; i < 48 && data[i]; i++)
 		;
 	for (; i < 48; i++)
@@ -247,7 +252,8 @@ static void halt(struct run *r)
 
 	if (ret < 0)
 		not_supported(r, "the machine does not set a halt when asked");
-	check(r, "R-3-3", control(r, 0x82, GET_STATUS, 0, r->pipes.out, data, 2) == 2 && data[0] == 1,
+	check(r, "R-3-3",
+	      control(r, 0x82, GET_STATUS, 0, r->pipes.out, data, 2) == 2 && data[0] == 1,
 	      "GET_STATUS of a halted endpoint does not say so");
 	check(r, "R-3-3", r->access->ops->out(r->access, r->pipes.out, data, 1, 1000) == -EPIPE,
 	      "a halted endpoint does not stall");
@@ -259,26 +265,36 @@ static void halt(struct run *r)
 }
 
 const struct test_row descriptor_tests[] = {
-	{ "descriptors", "device", "R-0-1 R-1-4 R-1-8", "the device descriptor", NEED_RAW, .run = device },
-	{ "descriptors", "interface", "R-1-1", "class and endpoints of the interface", NEED_RAW | NEED_NATIVE,
+	{ "descriptors", "device", "R-0-1 R-1-4 R-1-8", "the device descriptor", NEED_RAW,
+	  .run = device },
+	{ "descriptors", "interface", "R-1-1", "class and endpoints of the interface",
+	  NEED_RAW | NEED_NATIVE,
 	  .run = interface },
-	{ "descriptors", "serial-interface", "R-S1-1", "the same, in the serial dialect", NEED_RAW | NEED_SERIAL,
+	{ "descriptors", "serial-interface", "R-S1-1", "the same, in the serial dialect",
+	  NEED_RAW | NEED_SERIAL,
 	  .run = interface },
-	{ "descriptors", "endpoints", "R-1-5 R-1-6", "number, direction and sizes", NEED_RAW | NEED_NATIVE,
+	{ "descriptors", "endpoints", "R-1-5 R-1-6", "number, direction and sizes",
+	  NEED_RAW | NEED_NATIVE,
 	  .run = endpoints },
-	{ "descriptors", "serial-endpoints", "R-S1-1", "number, direction and sizes", NEED_RAW | NEED_SERIAL,
+	{ "descriptors", "serial-endpoints", "R-S1-1", "number, direction and sizes",
+	  NEED_RAW | NEED_SERIAL,
 	  .run = frame_endpoints },
 	{ "descriptors", "machine", "R-0-1 R-0-2 R-1.1-1 R-1.1-3 R-1.1-4 R-1.1-7 R-1.1-8",
 	  "the fields of the machine descriptor", NEED_RAW, .run = machine },
-	{ "descriptors", "place", "R-1.1-1", "where the machine descriptor is", NEED_RAW, .run = place },
-	{ "descriptors", "describe", "R-2.1-8 R-2.2-11", "DESCRIBE on endpoint 0", NEED_RAW | NEED_NATIVE,
+	{ "descriptors", "place", "R-1.1-1", "where the machine descriptor is", NEED_RAW,
+	  .run = place },
+	{ "descriptors", "describe", "R-2.1-8 R-2.2-11", "DESCRIBE on endpoint 0",
+	  NEED_RAW | NEED_NATIVE,
 	  .run = describe },
-	{ "descriptors", "serial-describe", "R-S1-6 R-S1-7", "DESCRIBE on endpoint 0", NEED_RAW | NEED_SERIAL,
+	{ "descriptors", "serial-describe", "R-S1-6 R-S1-7", "DESCRIBE on endpoint 0",
+	  NEED_RAW | NEED_SERIAL,
 	  .run = describe },
-	{ "descriptors", "framed-describe", "R-S3-5 R-S3-10", "DESCRIBE in a frame", NEED_RAW | NEED_SERIAL,
+	{ "descriptors", "framed-describe", "R-S3-5 R-S3-10", "DESCRIBE in a frame",
+	  NEED_RAW | NEED_SERIAL,
 	  .run = describe_framed },
 	{ "descriptors", "info", "R-0-1 R-0-2 R-2.1-1", "GET_INFO", NEED_RAW, .run = info },
-	{ "descriptors", "standard", "R-1-1 R-1.2-1 R-2.1-2", "standard requests", NEED_RAW | NEED_NATIVE,
+	{ "descriptors", "standard", "R-1-1 R-1.2-1 R-2.1-2", "standard requests",
+	  NEED_RAW | NEED_NATIVE,
 	  .run = standard },
 	{ "descriptors", "halt", "R-3-3", "a halt is set and cleared", NEED_RAW, .run = halt },
 	{ 0 }

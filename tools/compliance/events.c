@@ -39,9 +39,10 @@ static void reconfigure(struct run *r, uint8_t reason)
 		do_step(r, cover ? "cover open" : "cover close");
 	}
 	configure(r, reason);
-	check(r, "R-5.2-8", o->board == board, "a board is %s behind STATE_LOST", o->board ? "in" : "out");
-	check(r, "R-5.2-8", !board || o->insertion == insertion, "insertion %u is %u behind STATE_LOST",
-	      insertion, o->insertion);
+	check(r, "R-5.2-8", o->board == board, "a board is %s behind STATE_LOST",
+	      o->board ? "in" : "out");
+	check(r, "R-5.2-8", !board || o->insertion == insertion,
+	      "insertion %u is %u behind STATE_LOST", insertion, o->insertion);
 	check(r, "R-5.2-8", o->cover_open == cover, "COVER_OPEN behind STATE_LOST is wrong");
 	check(r, "R-5.2-8", o->hopper == hopper, "HOPPER_LOADED behind STATE_LOST is wrong");
 	last = get_result(r);
@@ -65,7 +66,8 @@ static void configured(struct run *r)
 	reconfigure(r, DEALBOX_LOST_RESET);
 	/* the number of the command before is a new one now */
 	dealbox_encode_command(data, &wire);
-	check(r, "R-1.2-1", command_raw(r, DEALBOX_OP_PAUSE, 0, data, 16) < 0 || HAS(r, REFUSES_BY_RESULT),
+	check(r, "R-1.2-1",
+	      command_raw(r, DEALBOX_OP_PAUSE, 0, data, 16) < 0 || HAS(r, REFUSES_BY_RESULT),
 	      "the number of the last command is known behind the configuration");
 	last = get_result(r);
 	check(r, "R-1.2-1", last.request == DEALBOX_OP_PAUSE, "the last command is not forgotten");
@@ -169,7 +171,8 @@ static void keys(struct run *r)
 		do_step(r, "key %s", names[key]);
 		event = await(r, DEALBOX_EV_KEY, 10000, "R-4.1-1");
 		check(r, "R-4.1-1", event->e.code == key && event->e.arg[0] == 1,
-		      "the %s key is KEY with code %u, arg 0 %u", names[key], event->e.code, event->e.arg[0]);
+		      "the %s key is KEY with code %u, arg 0 %u", names[key], event->e.code,
+		      event->e.arg[0]);
 		event = await(r, DEALBOX_EV_KEY, 10000, "R-4.1-1");
 		check(r, "R-4.1-1", event->e.code == key && !event->e.arg[0],
 		      "the %s key let go is KEY with code %u, arg 0 %u", names[key], event->e.code,
@@ -184,16 +187,18 @@ static void keys(struct run *r)
 		do_step(r, "key stop");
 		do_step(r, "thaw");
 		event = await(r, DEALBOX_EV_PAUSED, 3000, "R-5-18");
-		check(r, "R-5-18", event->e.code == DEALBOX_PAUSED_BY_KEY, "PAUSED by the key has the reason %u",
-		      event->e.code);
+		check(r, "R-5-18", event->e.code == DEALBOX_PAUSED_BY_KEY,
+		      "PAUSED by the key has the reason %u", event->e.code);
 		do_step(r, "key start");
-		check(r, "R-5-19", status(r).state == DEALBOX_STATE_PAUSED, "the start key ends PAUSED");
+		check(r, "R-5-19", status(r).state == DEALBOX_STATE_PAUSED,
+		      "the start key ends PAUSED");
 		do_step(r, "key stop");
 		check(r, "R-5-19", status(r).state == DEALBOX_STATE_PAUSED, "a key ends PAUSED");
 		settle(r);
 	}
 	if (has_faults(r) && HAS(r, TEST_DEAL)) {
-		uint8_t error, n = (uint8_t)(r->desc.pockets < 2 || r->desc.plan_entries < 2 ? 1 : 2);
+		uint8_t error,
+			n = (uint8_t)(r->desc.pockets < 2 || r->desc.plan_entries < 2 ? 1 : 2);
 
 		fresh_board(r);
 		do_step(r, "inject on event DEAL_STARTED: freeze");
@@ -216,7 +221,8 @@ static void lamp(struct run *r)
 	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 60, 0, 0, NULL), "LOCATE is refused");
 	if (!step(r, "lamp on"))
 		not_supported(r, "the machine has no lamp, or nobody can see it");
-	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL), "LOCATE with 0 is refused");
+	check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL),
+	      "LOCATE with 0 is refused");
 	check(r, "R-2.2-3", step(r, "lamp off"), "the lamp blinks behind LOCATE with 0");
 	command(r, DEALBOX_OP_LOCATE, 2, 0, 0, NULL);
 	expect_quiet(r, "R-4.1-1", 3000, "while the lamp blinks");
@@ -250,7 +256,8 @@ static void queue(struct run *r)
 		end_test(r);
 	first = r->events[before].e.number;
 	last = r->events[r->event_count - 1].e.number;
-	check(r, "R-4-11", r->event_count - before >= 64, "%zu events were kept", r->event_count - before);
+	check(r, "R-4-11", r->event_count - before >= 64, "%zu events were kept",
+	      r->event_count - before);
 	for (i = before, number = first; i < r->event_count; i++, number++)
 		if (!check(r, "R-4-12", r->events[i].e.number == number,
 			   "event %u comes where %u is expected: not the oldest was dropped",
@@ -261,7 +268,8 @@ static void queue(struct run *r)
 	r->observer.next = last + 1;
 	r->observer.clock = r->events[r->event_count - 1].e.clock_us;
 	s = status(r);
-	check(r, "R-4-12", s.next_event == last + 1 && last == first + (uint32_t)(r->event_count - before) - 1,
+	check(r, "R-4-12",
+	      s.next_event == last + 1 && last == first + (uint32_t)(r->event_count - before) - 1,
 	      "GET_STATUS numbers the next event %u behind %u", s.next_event, last);
 }
 
@@ -284,7 +292,8 @@ static void clocks(struct run *r)
 	low = (double)(passed - between) * 0.95 - 2000;
 	high = (double)(after - before) * 1.05 + 2000;
 	check(r, "R-4-4", b.clock_us - a.clock_us >= low && b.clock_us - a.clock_us <= high,
-	      "the machine's clock advances by %u us in %.0f to %.0f us", b.clock_us - a.clock_us, low, high);
+	      "the machine's clock advances by %u us in %.0f to %.0f us", b.clock_us - a.clock_us,
+	      low, high);
 }
 
 /* An event has the time when it happened, not that when it was fetched. */
@@ -333,16 +342,19 @@ static void power(struct run *r)
 	}
 	behind = counters(r);
 	seconds = behind.seconds - before.seconds;
-	check(r, "R-2.1-7", behind.boards_dealt == before.boards_dealt && behind.cards_fed == before.cards_fed &&
-	      behind.cards_read == before.cards_read && behind.boards_voided == before.boards_voided,
+	check(r, "R-2.1-7",
+	      behind.boards_dealt == before.boards_dealt && behind.cards_fed == before.cards_fed &&
+		      behind.cards_read == before.cards_read &&
+		      behind.boards_voided == before.boards_voided,
 	      "the counters are not kept without power");
 	check(r, "R-2.1-7", behind.power_ons == before.power_ons + 1, "%u power-ons behind %u",
 	      behind.power_ons, before.power_ons);
 	check(r, "R-2.1-7", seconds < 100, "%u seconds were added to the running time", seconds);
 	check(r, "R-5.2-7", r->observer.board, "the board is not told behind power-on");
-	check(r, "R-5.2-1", r->observer.insertion != insertion, "a board has its old insertion %u at power-on",
-	      insertion);
-	check(r, "R-5.2-7", r->observer.at_power_on, "a board that was there at power-on is not in doubt");
+	check(r, "R-5.2-1", r->observer.insertion != insertion,
+	      "a board has its old insertion %u at power-on", insertion);
+	check(r, "R-5.2-7", r->observer.at_power_on,
+	      "a board that was there at power-on is not in doubt");
 	check(r, "R-5.2-7", !(status(r).flags & DEALBOX_STATUS_SPENT), "a board in doubt is spent");
 	if (ROUTED(r) || HAS(r, STORED_PLAN)) {
 		struct wire_plan plan = r->plan;
@@ -351,7 +363,8 @@ static void power(struct run *r)
 		load(r, &plan);
 		error = command(r, DEALBOX_OP_START, plan.plan_id, r->observer.insertion,
 				ROUTED(r) ? plan.feed : 0, &detail);
-		check(r, "R-5.2-7", error == DEALBOX_ERR_IN_DOUBT && detail == r->observer.insertion,
+		check(r, "R-5.2-7",
+		      error == DEALBOX_ERR_IN_DOUBT && detail == r->observer.insertion,
 		      "START for a board in doubt: error %u, detail %u", error, detail);
 		if (HAS(r, TEST_DEAL)) {
 			error = command(r, DEALBOX_OP_TEST_DEAL, 0, r->observer.insertion, 1, NULL);
@@ -368,8 +381,8 @@ static void power(struct run *r)
 }
 
 /*
- * The power is cut while a board is in: whatever its insertion was, it is another, and the board is in
- * doubt.
+ * The power is cut while a board is in: whatever its insertion was, it is another, and the board is
+ * in doubt.
  */
 static void cut(struct run *r)
 {
@@ -384,9 +397,12 @@ static void cut(struct run *r)
 		check(r, "R-1.2-2", false, "the machine does not come back: %s", r->why);
 		end_test(r);
 	}
-	check(r, "R-5.2-1", r->observer.insertion != insertion, "the insertion %u is given twice", insertion);
-	check(r, "R-5.2-7", r->observer.at_power_on && !r->observer.spent, "the board is not in doubt");
-	check(r, "R-1.2-4", r->observer.state == DEALBOX_STATE_IDLE, "the machine deals behind power-on");
+	check(r, "R-5.2-1", r->observer.insertion != insertion, "the insertion %u is given twice",
+	      insertion);
+	check(r, "R-5.2-7", r->observer.at_power_on && !r->observer.spent,
+	      "the board is not in doubt");
+	check(r, "R-1.2-4", r->observer.state == DEALBOX_STATE_IDLE,
+	      "the machine deals behind power-on");
 	expect_quiet(r, "R-1.2-4", 100, "behind power-on");
 	if (HAS(r, TEST_DEAL)) {
 		error = command(r, DEALBOX_OP_TEST_DEAL, 0, insertion, 1, NULL);
@@ -439,7 +455,8 @@ static void power_cuts(struct run *r)
 		check(r, "R-1.2-2", false, "the machine does not come back: %s", r->why);
 		end_test(r);
 	}
-	check(r, "R-5.2-7", !r->observer.board, "a board is told behind power-on that was taken out before");
+	check(r, "R-5.2-7", !r->observer.board,
+	      "a board is told behind power-on that was taken out before");
 	do_step(r, "insert");
 	ready(r);
 	check(r, "R-5.2-7", !start(r), "a board that was put in behind power-on cannot be dealt");
@@ -447,22 +464,29 @@ static void power_cuts(struct run *r)
 }
 
 const struct test_row event_tests[] = {
-	{ "events", "configured", "R-1.2-1 R-1.2-2 R-5.2-8", "what SET_CONFIGURATION forgets and tells",
+	{ "events", "configured", "R-1.2-1 R-1.2-2 R-5.2-8",
+	  "what SET_CONFIGURATION forgets and tells",
 	  .run = configured },
 	{ "events", "unconfigured", "R-1.2-10", "nothing is told while not configured", NEED_HANDS,
 	  .run = unconfigured },
-	{ "events", "restarted", "R-1.2-3 R-1.2-5 R-1.2-6", "the firmware restarts", NEED_FAULTS | NEED_BOARD,
+	{ "events", "restarted", "R-1.2-3 R-1.2-5 R-1.2-6", "the firmware restarts",
+	  NEED_FAULTS | NEED_BOARD,
 	  .run = restarted },
-	{ "events", "happenings", "R-4.1-1", "boards, cover and hopper", NEED_HANDS, .run = happenings },
+	{ "events", "happenings", "R-4.1-1", "boards, cover and hopper", NEED_HANDS,
+	  .run = happenings },
 	{ "events", "keys", "R-4.1-1 R-5-18 R-5-19", "keys", NEED_HANDS, DEALBOX_CAP_KEYS, keys },
 	{ "events", "lamp", "R-2.2-3 R-2.3-7", "the lamp of LOCATE", NEED_HANDS, .run = lamp },
-	{ "events", "queue", "R-4-11 R-4-12", "events that the host does not fetch", NEED_FAULTS, .run = queue },
+	{ "events", "queue", "R-4-11 R-4-12", "events that the host does not fetch", NEED_FAULTS,
+	  .run = queue },
 	{ "events", "clock", "R-4-4", "microseconds", NEED_RAW, .run = clocks },
-	{ "events", "happened", "R-4-4", "the time of an event that is fetched late", NEED_RAW | NEED_FAULTS,
+	{ "events", "happened", "R-4-4", "the time of an event that is fetched late",
+	  NEED_RAW | NEED_FAULTS,
 	  .run = when_it_happened },
-	{ "events", "power", "R-1.2-2 R-2.1-7 R-5.2-1 R-5.2-7 R-5.2-8", "the machine is switched off and on",
+	{ "events", "power", "R-1.2-2 R-2.1-7 R-5.2-1 R-5.2-7 R-5.2-8",
+	  "the machine is switched off and on",
 	  NEED_HANDS | NEED_BOARD, .run = power },
-	{ "events", "power-cuts", "R-1.2-4 R-5.2-1 R-5.2-7", "power is cut at each step of an insertion",
+	{ "events", "power-cuts", "R-1.2-4 R-5.2-1 R-5.2-7",
+	  "power is cut at each step of an insertion",
 	  NEED_HANDS | NEED_BOARD, .run = power_cuts },
 	{ 0 }
 };

@@ -11,8 +11,8 @@ static int send_bytes(struct run *r, const void *data, size_t length)
 }
 
 /*
- * A query in a frame, sealed. Returns its size. It has no second start byte, and its tag is no length:
- * so it is clear where a machine looks for the next frame.
+ * A query in a frame, sealed. Returns its size. It has no second start byte, and its tag is no
+ * length: so it is clear where a machine looks for the next frame.
  */
 static size_t request(struct run *r, uint8_t *frame, uint8_t code)
 {
@@ -38,8 +38,8 @@ static bool answered(struct run *r, unsigned int ms)
 	return r->answer_length >= 0;
 }
 
-static void expect_answer(struct run *r, const char *requirement, const uint8_t *data, size_t length,
-			  const char *what)
+static void expect_answer(struct run *r, const char *requirement, const uint8_t *data,
+			  size_t length, const char *what)
 {
 	r->answer_length = -1;
 	send_bytes(r, data, length);
@@ -75,7 +75,9 @@ static void noise(struct run *r)
 	check(r, "R-S2-4", !answered(r, 60), "a REQUEST with a wrong sum is answered");
 	size = request(r, data, WIRE_GET_RESULT);
 	expect_answer(r, "R-S2-4", data, size, "behind one with a wrong sum");
-	/* a frame within one with a wrong sum: the next begins behind the first byte, not the last */
+	/*
+	 * a frame within one with a wrong sum: the next begins behind the first byte, not the last
+	 */
 	size = request(r, data + FRAME_HEADER, WIRE_GET_RESULT);
 	data[0] = FRAME_START;
 	data[1] = FRAME_REQUEST;
@@ -96,7 +98,8 @@ static void unknown_kinds(struct run *r)
 		data[FRAME_HEADER] = WIRE_GET_RESULT;
 		r->answer_length = -1;
 		send_bytes(r, data, dealbox_frame_seal(data, kinds[i], 0, 3));
-		check(r, "R-S2-5", !answered(r, 30), "a frame of the kind %02x is answered", kinds[i]);
+		check(r, "R-S2-5", !answered(r, 30), "a frame of the kind %02x is answered",
+		      kinds[i]);
 	}
 	/* REQUESTs with 0, 1 and 2 bytes: there is no request code, or no wValue */
 	for (i = 0; i < 3; i++) {
@@ -140,7 +143,8 @@ static void discarded(struct run *r)
 	configure(r, DEALBOX_LOST_RESET);
 	r->answer_length = -1;
 	send_bytes(r, data + 6, size - 6);
-	check(r, "R-S1-3", !answered(r, 60), "an incomplete frame is kept behind SET_CONFIGURATION");
+	check(r, "R-S1-3", !answered(r, 60),
+	      "an incomplete frame is kept behind SET_CONFIGURATION");
 	status(r);
 }
 
@@ -165,8 +169,10 @@ static void answers(struct run *r)
 	int i;
 
 	for (i = 0; i < 40; i++) {
-		check(r, "R-S3-2", query(r, WIRE_GET_INFO, 0, data, 64) == 64, "GET_INFO is not answered");
-		check(r, "R-S3-2", query(r, 0x44, 0, data, 64) == -EPIPE, "an unknown query is answered");
+		check(r, "R-S3-2", query(r, WIRE_GET_INFO, 0, data, 64) == 64,
+		      "GET_INFO is not answered");
+		check(r, "R-S3-2", query(r, 0x44, 0, data, 64) == -EPIPE,
+		      "an unknown query is answered");
 	}
 	status(r);
 }
@@ -193,7 +199,8 @@ const struct test_row frame_tests[] = {
 	SERIAL("discarded", "R-S1-3", "an incomplete frame is discarded", discarded),
 	SERIAL("suspended", "R-S1-4", "a suspend in the middle of a frame", suspended),
 	SERIAL("answers", "R-S2-3 R-S3-2", "tags and status of answers", answers),
-	{ "frames", "at-once", "R-S3-6", "events and answers do not wait", NEED_RAW | NEED_SERIAL | NEED_HANDS,
+	{ "frames", "at-once", "R-S3-6", "events and answers do not wait",
+	  NEED_RAW | NEED_SERIAL | NEED_HANDS,
 	  .run = at_once },
 	{ 0 }
 };

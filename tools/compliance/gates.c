@@ -18,20 +18,27 @@ static struct wire_event waiting(struct run *r)
 		end_test(r);
 	event = await(r, DEALBOX_EV_CARD_READ, 6000, "R-6-1");
 	fetch(r, r->desc.gate_deadline_us / 2000 < 10 ? r->desc.gate_deadline_us / 2000 : 10);
-	check(r, "R-6-1", !r->observer.cards[0].routed, "the card does not wait for a gate command");
+	check(r, "R-6-1", !r->observer.cards[0].routed,
+	      "the card does not wait for a gate command");
 	return event->e;
 }
 
 static void put(uint8_t *data, const struct wire_event *e, uint8_t pocket)
 {
-	const struct wire_gate good = { .pocket = pocket, .position = e->position, .number = e->number,
+	const struct wire_gate good = { .pocket = pocket,
+					.position = e->position,
+					.number = e->number,
 					.insertion = e->insertion };
 
 	dealbox_encode_gate(data, &good);
 }
 
-/* A gate command that must be ignored, and counted. The deadline is long enough, or the card is read again. */
-static void ignored(struct run *r, struct wire_event *e, const uint8_t *data, size_t length, const char *what)
+/*
+ * A gate command that must be ignored, and counted. The deadline is long enough, or the card is
+ * read again.
+ */
+static void ignored(struct run *r, struct wire_event *e, const uint8_t *data, size_t length,
+		    const char *what)
 {
 	struct dealbox_counters before = counters(r), behind;
 
@@ -40,7 +47,8 @@ static void ignored(struct run *r, struct wire_event *e, const uint8_t *data, si
 		get_result(r);		/* the frame before it has been seen then */
 	behind = counters(r);
 	fetch(r, 15);
-	check(r, "R-6-3", !r->observer.cards[e->position & 63].routed, "a gate command with %s is obeyed", what);
+	check(r, "R-6-3", !r->observer.cards[e->position & 63].routed,
+	      "a gate command with %s is obeyed", what);
 	check(r, "R-6-3", behind.gates_ignored + behind.gates_late == before.gates_ignored +
 	      before.gates_late + 1, "a gate command with %s is not counted", what);
 	/* late meanwhile: it is read again, with another number */
@@ -57,7 +65,8 @@ static void wrong(struct run *r)
 	struct wire_event e = waiting(r);
 	uint8_t data[32] = { 0 };
 
-#define SPOIL(what, ...) do { put(data, &e, 0); __VA_ARGS__; ignored(r, &e, data, WIRE_GATE_SIZE, what); } while (0)
+#define SPOIL(what, ...) do { put(data, &e, 0); __VA_ARGS__; ignored(r, &e, data, WIRE_GATE_SIZE, \
+								     what); } while (0)
 	SPOIL("type 02", data[0] = 2);
 	SPOIL("type 00", data[0] = 0);
 	SPOIL("a pocket that there is not", data[1] = r->desc.pockets);
@@ -97,17 +106,19 @@ static void late(struct run *r)
 	before = counters(r);
 	event = await(r, DEALBOX_EV_GATE_LATE, r->desc.gate_deadline_us / 1000 + 2000, "R-6-6");
 	check(r, "R-6-6", event->e.clock_us - e.clock_us >= r->desc.gate_deadline_us * 0.98,
-	      "GATE_LATE comes after %u us, and the deadline is %u us", event->e.clock_us - e.clock_us,
-	      r->desc.gate_deadline_us);
+	      "GATE_LATE comes after %u us, and the deadline is %u us",
+	      event->e.clock_us - e.clock_us, r->desc.gate_deadline_us);
 	note(r, "GATE_LATE %.1f ms behind CARD_READ", (now_us() - us) / 1e3);
-	check(r, "R-6-6", event->e.position == 0 && event->e.card == e.card, "GATE_LATE is of position %u",
-	      event->e.position);
-	check(r, "R-6-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER, "the card is not at the reader");
+	check(r, "R-6-6", event->e.position == 0 && event->e.card == e.card,
+	      "GATE_LATE is of position %u", event->e.position);
+	check(r, "R-6-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
+	      "the card is not at the reader");
 	/* a command that comes too late is ignored */
 	gate(r, &e, 0, 0, 0);
 	r->observer.gate[0] = DEALBOX_NONE;
 	fetch(r, 30);
-	check(r, "R-6-6", !r->observer.cards[0].routed, "a gate command behind GATE_LATE is obeyed");
+	check(r, "R-6-6", !r->observer.cards[0].routed,
+	      "a gate command behind GATE_LATE is obeyed");
 	check(r, "R-6-3", counters(r).gates_late == before.gates_late + 1,
 	      "a gate command behind GATE_LATE is not counted as too late");
 	command(r, DEALBOX_OP_REREAD, 0, 0, 0, NULL);
@@ -119,7 +130,8 @@ static void late(struct run *r)
 	gate(r, &e, 0, 0, 0);
 	r->observer.gate[0] = DEALBOX_NONE;
 	fetch(r, 30);
-	check(r, "R-6-3", !r->observer.cards[0].routed, "the answer to an earlier reading is obeyed");
+	check(r, "R-6-3", !r->observer.cards[0].routed,
+	      "the answer to an earlier reading is obeyed");
 	settle(r);
 }
 
@@ -138,8 +150,10 @@ static void hold(struct run *r)
 		      event->e.quality == e.quality && event->e.code == e.code,
 		      "%s has not the reading of the card", event_name(reasons[i]));
 		check(r, "R-6-5", status(r).state == (i ? DEALBOX_STATE_FAULT : DEALBOX_STATE_HELD),
-		      "the state is %s behind %s", state_name(r->observer.state), event_name(reasons[i]));
-		check(r, "R-6-5", status(r).flags & DEALBOX_STATUS_CARD_AT_READER, "the card is not at the reader");
+		      "the state is %s behind %s", state_name(r->observer.state),
+		      event_name(reasons[i]));
+		check(r, "R-6-5", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
+		      "the card is not at the reader");
 		if (i)
 			do_step(r, "take-card");
 		settle(r);
@@ -166,16 +180,20 @@ static void full(struct run *r)
 	end = await_end(r, 60000);
 	check(r, "R-6-8", end && end->e.type == DEALBOX_EV_HARDWARE && end->e.position == n - 1,
 	      "%s comes for a card too many", end ? event_name(end->e.type) : "nothing");
-	check(r, "R-6-8", status(r).flags & DEALBOX_STATUS_CARD_AT_READER, "the card is not at the reader");
+	check(r, "R-6-8", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
+	      "the card is not at the reader");
 	settle(r);
 }
 
 #define HOST	DEALBOX_CAP_HOST_ROUTED
 
 const struct test_row gate_tests[] = {
-	{ "gates", "wrong", "R-6-1 R-6-3 R-6-4 R-S3-7", "commands that must be ignored", NEED_RAW | NEED_BOARD, HOST, wrong },
-	{ "gates", "late", "R-6-3 R-6-6 R-6-7", "no command comes in time", NEED_RAW | NEED_BOARD, HOST, late },
-	{ "gates", "hold", "R-6-5", "the host holds a card", NEED_RAW | NEED_FAULTS | NEED_BOARD | NEED_READER, HOST, hold },
+	{ "gates", "wrong", "R-6-1 R-6-3 R-6-4 R-S3-7", "commands that must be ignored",
+	  NEED_RAW | NEED_BOARD, HOST, wrong },
+	{ "gates", "late", "R-6-3 R-6-6 R-6-7", "no command comes in time", NEED_RAW | NEED_BOARD,
+	  HOST, late },
+	{ "gates", "hold", "R-6-5", "the host holds a card",
+	  NEED_RAW | NEED_FAULTS | NEED_BOARD | NEED_READER, HOST, hold },
 	{ "gates", "full", "R-6-8", "a full pocket", NEED_RAW | NEED_BOARD, HOST, full },
 	{ 0 }
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox-fixture-gpio: does the steps of dealbox-compliance with relays and actuators on GPIO lines,
- * as an INI file says. It holds the lines as long as it runs, so that a relay stays as it is between
- * two steps, and puts them back to their state at the start when it ends.
+ * dealbox-fixture-gpio: does the steps of dealbox-compliance with relays and actuators on GPIO
+ * lines, as an INI file says. It holds the lines as long as it runs, so that a relay stays as it is
+ * between two steps, and puts them back to their state at the start when it ends.
  */
 #include <errno.h>
 #include <gpiod.h>
@@ -73,8 +73,8 @@ static enum gpiod_line_value value_of(bool on)
 	return on ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE;
 }
 
-static struct gpiod_line_request *request_line(struct gpiod_chip *chip, const struct gpio_line *line,
-					       unsigned int offset)
+static struct gpiod_line_request *request_line(struct gpiod_chip *chip,
+					       const struct gpio_line *line, unsigned int offset)
 {
 	struct gpiod_line_settings *settings = gpiod_line_settings_new();
 	struct gpiod_request_config *request = gpiod_request_config_new();
@@ -84,8 +84,9 @@ static struct gpiod_line_request *request_line(struct gpiod_chip *chip, const st
 	if (settings && request && config) {
 		gpiod_request_config_set_consumer(request, "dealbox-fixture-gpio");
 		gpiod_line_settings_set_active_low(settings, line->active_low);
-		gpiod_line_settings_set_direction(settings, line->input ? GPIOD_LINE_DIRECTION_INPUT :
-						  GPIOD_LINE_DIRECTION_OUTPUT);
+		gpiod_line_settings_set_direction(settings, line->input ?
+								    GPIOD_LINE_DIRECTION_INPUT :
+								    GPIOD_LINE_DIRECTION_OUTPUT);
 		if (line->input)
 			gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH);
 		else
@@ -94,7 +95,8 @@ static struct gpiod_line_request *request_line(struct gpiod_chip *chip, const st
 			made = gpiod_chip_request_lines(chip, request, config);
 	}
 	if (!made)
-		say("%s: line \"%s\" of %s: %s", line->key, line->name, line->chip, strerror(errno));
+		say("%s: line \"%s\" of %s: %s", line->key, line->name, line->chip,
+		    strerror(errno));
 	gpiod_line_settings_free(settings);
 	gpiod_request_config_free(request);
 	gpiod_line_config_free(config);

@@ -26,7 +26,8 @@ static bool keep(char *to, const char *word)
 static bool read_line(struct gpio_wiring *w, const char *key, char *value)
 {
 	struct gpio_line *line = &w->lines[w->line_count];
-	char *state = NULL, *chip = strtok_r(value, " \t", &state), *name = strtok_r(NULL, " \t", &state);
+	char *state = NULL, *chip = strtok_r(value, " \t", &state),
+	     *name = strtok_r(NULL, " \t", &state);
 	char *word;
 	unsigned int i;
 
@@ -85,7 +86,8 @@ static bool read_action(struct gpio_wiring *w, struct gpio_action *action, const
 	action->kind = count == 4 && !strcmp(words[0], "until") ? GPIO_UNTIL : GPIO_SET;
 	at = action->kind == GPIO_UNTIL;
 	if (count != (at ? 4 : 2) || (strcmp(words[at + 1], "on") && strcmp(words[at + 1], "off")))
-		return wrong(w, "\"%s\" is none of \"LINE on\", \"LINE off\", \"wait MS\" and \"until LINE on|off MS\"",
+		return wrong(w, "\"%s\" is none of \"LINE on\", \"LINE off\", \"wait MS\" and "
+				"\"until LINE on|off MS\"",
 			     text);
 	action->on = !strcmp(words[at + 1], "on");
 	if (at && !read_ms(words[3], &action->ms))
@@ -96,7 +98,8 @@ static bool read_action(struct gpio_wiring *w, struct gpio_action *action, const
 	if (action->line == w->line_count)
 		return wrong(w, "\"%s\" is no line of [lines] before it", words[at]);
 	if (w->lines[action->line].input != (action->kind == GPIO_UNTIL))
-		return wrong(w, action->kind == GPIO_UNTIL ? "%s is no input" : "%s is an input", words[at]);
+		return wrong(w, action->kind == GPIO_UNTIL ? "%s is no input" : "%s is an input",
+			     words[at]);
 	return true;
 }
 

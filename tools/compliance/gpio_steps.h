@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wiring of a fixture of relays and actuators: lines of GPIO chips, and what each step does with
- * them. Pure.
+ * The wiring of a fixture of relays and actuators: lines of GPIO chips, and what each step does
+ * with them. Pure.
  */
 #ifndef COMPLIANCE_GPIO_STEPS_H
 #define COMPLIANCE_GPIO_STEPS_H
@@ -51,8 +51,8 @@ struct gpio_wiring {
 };
 
 /*
- * Read the text of an INI file. Returns 0, or the number of the line that is wrong, 1 if the file as a
- * whole is; wiring->error says why.
+ * Read the text of an INI file. Returns 0, or the number of the line that is wrong, 1 if the file
+ * as a whole is; wiring->error says why.
  */
 int gpio_wiring_read(struct gpio_wiring *wiring, const char *text);
 /* Return what a step does, NULL if the fixture does not do it. */

@@ -26,15 +26,19 @@ static void requests(struct run *r)
 	memset(data, 0xff, sizeof(data));
 	for (code = 0; code < 256; code++) {
 		if (code > 8)
-			check(r, "R-2.1-2", query(r, (uint8_t)code, 0, data, 100) == -EPIPE || code == 0,
+			check(r, "R-2.1-2",
+			      query(r, (uint8_t)code, 0, data, 100) == -EPIPE || code == 0,
 			      "the unknown query %02x is answered", code);
-		/* a sequence number of ff ff ff ff and wrong values; LOCATE and so on refuse them */
+		/*
+		 * a sequence number of ff ff ff ff and wrong values; LOCATE and so on refuse them
+		 */
 		memset(data, 0xff, sizeof(data));
 		data[0] = (uint8_t)code;
 		data[1] = 0x77;
 		check(r, "R-2.3-1", command_raw(r, (uint8_t)code, 0xffff, data, 16) < 0 ||
 		      HAS(r, REFUSES_BY_RESULT), "command %02x with wrong values succeeds", code);
-		check(r, "R-2.3-1", get_result(r).error, "command %02x with wrong values is carried out", code);
+		check(r, "R-2.3-1", get_result(r).error,
+		      "command %02x with wrong values is carried out", code);
 	}
 	unmoved(r, next, "a wrong request");
 }
@@ -48,9 +52,11 @@ static void flood(struct run *r)
 	settle(r);
 	next = status(r).next_event;
 	for (i = 0; i < 2000; i++)
-		check(r, "R-2.1-3", query(r, (uint8_t)(1 + i % 4), 0, data, 64) > 0, "a query is not answered");
+		check(r, "R-2.1-3", query(r, (uint8_t)(1 + i % 4), 0, data, 64) > 0,
+		      "a query is not answered");
 	for (i = 0; i < 300; i++)
-		check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, (uint32_t)(i % 61), 0, 0, NULL), "LOCATE is refused");
+		check(r, "R-2.3-7", !command(r, DEALBOX_OP_LOCATE, (uint32_t)(i % 61), 0, 0, NULL),
+		      "LOCATE is refused");
 	command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL);
 	unmoved(r, next, "a flood of requests");
 }
@@ -80,12 +86,15 @@ static void data_anywhere(struct run *r)
 		memset(data, 0, sizeof(data));
 		r->access->ops->out(r->access, r->pipes.out, data, 300, 1000);
 	}
-	check(r, "R-3-3", status(r).next_event == next || !has_hands(r), "data that nobody asked for cause events");
+	check(r, "R-3-3", status(r).next_event == next || !has_hands(r),
+	      "data that nobody asked for cause events");
 }
 
 const struct test_row hostile_tests[] = {
-	{ "hostile", "requests", "R-2.1-2 R-2.3-1 R-2.1-4", "every request, with wrong values", .run = requests },
+	{ "hostile", "requests", "R-2.1-2 R-2.3-1 R-2.1-4", "every request, with wrong values",
+	  .run = requests },
 	{ "hostile", "flood", "R-2.1-3 R-2.1-4 R-2.3-7", "thousands of requests", .run = flood },
-	{ "hostile", "data", "R-3-3", "data that nobody asked for", NEED_RAW, .run = data_anywhere },
+	{ "hostile", "data", "R-3-3", "data that nobody asked for", NEED_RAW,
+	  .run = data_anywhere },
 	{ 0 }
 };

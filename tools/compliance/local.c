@@ -45,7 +45,7 @@ void local_claim(const struct local *local)
 	ioctl(local->fd, DEALBOX_IOC_CLAIM);
 }
 
-/* --- raw access, which there is none ----------------------------------------------------------- */
+/* --- raw access, which there is none ---------------------------------------------------------- */
 
 static int no_control(struct access *access, const uint8_t setup[8], void *data, unsigned int ms)
 {
@@ -72,7 +72,7 @@ static int no_wakeup(struct access *access, unsigned int ms)
 	return -EOPNOTSUPP;
 }
 
-/* --- events -------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static void encode_event(uint8_t *data, const struct dealbox_event *e)
 {
@@ -95,7 +95,8 @@ static void encode_event(uint8_t *data, const struct dealbox_event *e)
 	}
 }
 
-static int local_in(struct access *access, uint8_t endpoint, void *data, size_t size, unsigned int ms)
+static int local_in(struct access *access, uint8_t endpoint, void *data, size_t size,
+		    unsigned int ms)
 {
 	struct local *local = (struct local *)access;
 	struct pollfd wait = { .fd = local->fd, .events = POLLIN };
@@ -123,7 +124,7 @@ static int local_in(struct access *access, uint8_t endpoint, void *data, size_t 
 	return WIRE_EVENT_SIZE;
 }
 
-/* --- queries and commands --------------------------------------------------------------------------- */
+/* --- queries and commands --------------------------------------------------------------------- */
 
 static int call(const struct local *local, unsigned long request, void *arg)
 {
@@ -334,10 +335,10 @@ int local_load(struct local *local, const struct wire_plan *plan, uint32_t *deta
 	return refusal(ret, out.result, out.detail, detail);
 }
 
-/* --- open and close ----------------------------------------------------------------------------------- */
+/* --- open and close --------------------------------------------------------------------------- */
 
-bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial, char *product,
-		    size_t size, int *error)
+bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial,
+		    char *product, size_t size, int *error)
 {
 	struct dealbox_info info = { 0 };
 	char path[400], protocol[8] = "";

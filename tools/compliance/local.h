@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A machine that the kernel module drives: local:NODE. The module stands between test and machine, so
- * nothing can be sent that the kernel ABI does not have. What the machine says is given in the form
- * of docs/protocol.md nevertheless, so that the same tests judge it.
+ * A machine that the kernel module drives: local:NODE. The module stands between test and machine,
+ * so nothing can be sent that the kernel ABI does not have. What the machine says is given in the
+ * form of docs/protocol.md nevertheless, so that the same tests judge it.
  */
 #ifndef COMPLIANCE_LOCAL_H
 #define COMPLIANCE_LOCAL_H
@@ -27,11 +27,11 @@ void local_await_gone(const struct local *local, unsigned int ms);
 /* Take the claim again, if a test that failed has left it. */
 void local_claim(const struct local *local);
 /*
- * What the machine is, with its names (each with room for size bytes). Returns true if it speaks the
- * serial dialect, with -errno in error if the module does not say it.
+ * What the machine is, with its names (each with room for size bytes). Returns true if it speaks
+ * the serial dialect, with -errno in error if the module does not say it.
  */
-bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial, char *product,
-		    size_t size, int *error);
+bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial,
+		    char *product, size_t size, int *error);
 /*
  * A query, answered as the machine would, with zeros where the ABI does not show a field. Returns
  * its size, -EPIPE if it is refused, -EOPNOTSUPP if the ABI has no such call, or -errno.

@@ -109,7 +109,7 @@ static bool readable(int fd, int ms)
 	return poll(&wait, 1, ms) > 0 && wait.revents & POLLIN;
 }
 
-/* --- calls ------------------------------------------------------------------------------------------ */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 static void unknown_calls(struct run *r)
 {
@@ -119,13 +119,16 @@ static void unknown_calls(struct run *r)
 	settle(r);
 	memset(&a, 0, sizeof(a));
 	for (number = 0x0c; number < 256; number++)
-		check(r, "K-1", fails(owner(r), _IOWR(DEALBOX_IOC_MAGIC, number, struct dealbox_plan), &a) ==
-		      ENOTTY, "call %02x does not fail with ENOTTY", number);
+		check(r, "K-1",
+		      fails(owner(r), _IOWR(DEALBOX_IOC_MAGIC, number, struct dealbox_plan), &a) ==
+			      ENOTTY,
+		      "call %02x does not fail with ENOTTY", number);
 	for (size_t i = 0; i < CALLS; i++) {
 		unsigned long other = calls[i].request ^ (1ul << _IOC_SIZESHIFT);
 
 		check(r, "K-1", fails(owner(r), other, &a) == ENOTTY,
-		      "%s with a structure of another size does not fail with ENOTTY", calls[i].name);
+		      "%s with a structure of another size does not fail with ENOTTY",
+		      calls[i].name);
 		other = calls[i].request ^ (1ul << _IOC_TYPESHIFT);
 		check(r, "K-1", fails(owner(r), other, &a) == ENOTTY,
 		      "%s of another magic number does not fail with ENOTTY", calls[i].name);
@@ -157,20 +160,24 @@ static void reserved(struct run *r)
 	/* fields that a command does not use */
 	good_argument(r, DEALBOX_IOC_CONTROL, &a);
 	a.control.plan_id = 1;
-	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL, "LOCATE takes a plan_id");
+	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL,
+	      "LOCATE takes a plan_id");
 	good_argument(r, DEALBOX_IOC_CONTROL, &a);
 	a.control.insertion = 1;
-	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL, "LOCATE takes an insertion");
+	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL,
+	      "LOCATE takes an insertion");
 	good_argument(r, DEALBOX_IOC_CONTROL, &a);
 	a.control.op = DEALBOX_OP_PAUSE;
 	a.control.arg = 1;
 	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL, "PAUSE takes an arg");
 	good_argument(r, DEALBOX_IOC_CONTROL, &a);
 	a.control.op = 0x77;
-	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL, "the command 77 is taken");
+	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL,
+	      "the command 77 is taken");
 	good_argument(r, DEALBOX_IOC_CONTROL, &a);
 	a.control.arg = 61;
-	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL, "LOCATE for 61 s is taken");
+	check(r, "K-2", fails(owner(r), DEALBOX_IOC_CONTROL, &a) == EINVAL,
+	      "LOCATE for 61 s is taken");
 	status(r);
 }
 
@@ -188,7 +195,9 @@ static void outputs(struct run *r)
 	check(r, "K-3", !fails(owner(r), DEALBOX_IOC_GET_INFO, &info), "GET_INFO fails");
 	check(r, "K-3", !info.reserved1 && !memcmp(info.reserved, zero, sizeof(info.reserved)),
 	      "reserved fields of GET_INFO are not zero");
-	check(r, "K-3", memchr(info.name, 0, sizeof(info.name)) && memchr(info.serial, 0, sizeof(info.serial)),
+	check(r, "K-3",
+	      memchr(info.name, 0, sizeof(info.name)) &&
+		      memchr(info.serial, 0, sizeof(info.serial)),
 	      "a name of GET_INFO is not terminated");
 	memset(&s, 0xff, sizeof(s));
 	check(r, "K-3", !fails(owner(r), DEALBOX_IOC_GET_STATUS, &s), "GET_STATUS fails");
@@ -196,8 +205,8 @@ static void outputs(struct run *r)
 	      "reserved fields of GET_STATUS are not zero");
 	error = fails(owner(r), DEALBOX_IOC_CONTROL, &locate);
 	check(r, "K-4", !error && !locate.result && !locate.detail,
-	      "LOCATE: %s, result %u, detail %u", error ? strerror(error) : "success", locate.result,
-	      locate.detail);
+	      "LOCATE: %s, result %u, detail %u", error ? strerror(error) : "success",
+	      locate.result, locate.detail);
 	/* a refusal by the machine */
 	locate = (struct dealbox_control){ .op = DEALBOX_OP_RESUME, .result = 77, .detail = 77 };
 	error = fails(owner(r), DEALBOX_IOC_CONTROL, &locate);
@@ -207,7 +216,7 @@ static void outputs(struct run *r)
 	      locate.detail);
 }
 
-/* --- the claim ---------------------------------------------------------------------------------------- */
+/* --- the claim -------------------------------------------------------------------------------- */
 
 static void observers(struct run *r)
 {
@@ -225,11 +234,11 @@ static void observers(struct run *r)
 		good_argument(r, calls[i].request, &a);
 		error = fails(fd, calls[i].request, &a);
 		if (calls[i].claim)
-			check(r, "K-5", error == EBADF, "%s of a file that only reads: %s", calls[i].name,
-			      error ? strerror(error) : "accepted");
+			check(r, "K-5", error == EBADF, "%s of a file that only reads: %s",
+			      calls[i].name, error ? strerror(error) : "accepted");
 		else
-			check(r, "K-5", !error || error == EREMOTEIO, "%s of a file that only reads: %s",
-			      calls[i].name, strerror(error));
+			check(r, "K-5", !error || error == EREMOTEIO,
+			      "%s of a file that only reads: %s", calls[i].name, strerror(error));
 	}
 	close(fd);
 	fd = another(r, O_WRONLY);
@@ -255,14 +264,15 @@ static void claimed(struct run *r)
 	check(r, "K-6", s.claimed == DEALBOX_CLAIMED_BY_OTHER && s.owner_pid == (uint32_t)getpid(),
 	      "another file sees claimed %u, owner_pid %u", s.claimed, s.owner_pid);
 	s = snapshot(r, owner(r));
-	check(r, "K-6", s.claimed == DEALBOX_CLAIMED_BY_THIS, "the holder sees claimed %u", s.claimed);
+	check(r, "K-6", s.claimed == DEALBOX_CLAIMED_BY_THIS, "the holder sees claimed %u",
+	      s.claimed);
 	for (i = 0; i < CALLS; i++) {
 		good_argument(r, calls[i].request, &a);
 		if (!calls[i].claim)
 			continue;
 		error = fails(fd, calls[i].request, &a);
-		check(r, "K-6", error == EBUSY, "%s while another file holds the claim: %s", calls[i].name,
-		      error ? strerror(error) : "accepted");
+		check(r, "K-6", error == EBUSY, "%s while another file holds the claim: %s",
+		      calls[i].name, error ? strerror(error) : "accepted");
 	}
 	check(r, "K-7", !fails(owner(r), DEALBOX_IOC_RELEASE, NULL), "RELEASE fails");
 	s = snapshot(r, fd);
@@ -273,13 +283,15 @@ static void claimed(struct run *r)
 		if (!calls[i].claim)
 			continue;
 		error = fails(fd, calls[i].request, &a);
-		check(r, "K-6", error == EPERM, "%s while nobody holds the claim: %s", calls[i].name,
-		      error ? strerror(error) : "accepted");
+		check(r, "K-6", error == EPERM, "%s while nobody holds the claim: %s",
+		      calls[i].name, error ? strerror(error) : "accepted");
 	}
 	check(r, "K-7", !fails(fd, DEALBOX_IOC_CLAIM, NULL), "CLAIM behind RELEASE fails");
-	check(r, "K-7", fails(owner(r), DEALBOX_IOC_CLAIM, NULL) == EBUSY, "the claim is held twice");
+	check(r, "K-7", fails(owner(r), DEALBOX_IOC_CLAIM, NULL) == EBUSY,
+	      "the claim is held twice");
 	close(fd);
-	check(r, "K-7", !fails(owner(r), DEALBOX_IOC_CLAIM, NULL), "CLAIM behind the holder's close fails");
+	check(r, "K-7", !fails(owner(r), DEALBOX_IOC_CLAIM, NULL),
+	      "CLAIM behind the holder's close fails");
 	status(r);
 }
 
@@ -326,7 +338,8 @@ static void leave(struct run *r, enum leaving how)
 			error = fails(fd, DEALBOX_IOC_CONTROL, &start_of);
 	}
 	if (check(r, "K-8", !error, "another owner cannot start a deal: %s", strerror(error))) {
-		struct wire_command wire = { 0, start_of.plan_id, start_of.insertion, r->plan.feed };
+		struct wire_command wire = { 0, start_of.plan_id, start_of.insertion,
+					     r->plan.feed };
 
 		observer_accepted(&r->observer, DEALBOX_OP_START, &wire);
 		await(r, DEALBOX_EV_CARD_ROUTED, 5000, "R-5.1-1");
@@ -343,8 +356,8 @@ static void leave(struct run *r, enum leaving how)
 		close(fd);
 	r->observer.pausing = true;
 	step(r, "thaw");
-	check(r, "K-8", await_maybe(r, DEALBOX_EV_PAUSED, 3000), "the deal is not paused when its owner %s",
-	      names[how]);
+	check(r, "K-8", await_maybe(r, DEALBOX_EV_PAUSED, 3000),
+	      "the deal is not paused when its owner %s", names[how]);
 	/* the next owner */
 	error = fails(owner(r), DEALBOX_IOC_CLAIM, NULL);
 	if (!check(r, "K-8", !error, "the next owner cannot CLAIM: %s", strerror(error)))
@@ -355,7 +368,8 @@ static void leave(struct run *r, enum leaving how)
 	      "the next owner does not see plan, insertion and cards done");
 	error = command(r, DEALBOX_OP_RESUME, 0, 0, 0, NULL);
 	check(r, "K-9", !error, "the next owner cannot resume: error %u", error);
-	check(r, "K-9", await_maybe(r, DEALBOX_EV_DEAL_DONE, 60000), "the deal does not come to its end");
+	check(r, "K-9", await_maybe(r, DEALBOX_EV_DEAL_DONE, 60000),
+	      "the deal does not come to its end");
 	settle(r);
 }
 
@@ -366,7 +380,7 @@ static void owner_leaves(struct run *r)
 	leave(r, BY_KILL);
 }
 
-/* --- events ---------------------------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
 static uint64_t monotonic_ns(void)
 {
@@ -405,7 +419,8 @@ static void reading(struct run *r)
 	ready(r);
 	fd[0] = another(r, O_RDONLY);
 	fd[1] = another(r, O_RDONLY | O_NONBLOCK);
-	check(r, "K-10", !readable(fd[0], 0), "poll tells of events at a file that was just opened");
+	check(r, "K-10", !readable(fd[0], 0),
+	      "poll tells of events at a file that was just opened");
 	check(r, "K-10", read(fd[1], events[1], sizeof(events[1])) < 0 && errno == EAGAIN,
 	      "read with O_NONBLOCK and no event does not fail with EAGAIN");
 	check(r, "K-11", read(fd[1], small, 63) < 0 && errno == EINVAL,
@@ -423,20 +438,24 @@ static void reading(struct run *r)
 	      "read of 127 bytes does not give one event of 64");
 	count[0] = 1 + read_all(fd[0], events[0] + 1, 399, 200);
 	count[1] = read_all(fd[1], events[1], 400, 200);
-	check(r, "K-12", count[0] == count[1] && !memcmp(events[0], events[1], count[0] * sizeof(*events[0])),
+	check(r, "K-12",
+	      count[0] == count[1] && !memcmp(events[0], events[1], count[0] * sizeof(*events[0])),
 	      "two files see %zu and %zu events, or other ones", count[0], count[1]);
-	check(r, "K-12", count[0] >= 3 * s.cards_done, "%zu events of %u cards", count[0], s.cards_done);
+	check(r, "K-12", count[0] >= 3 * s.cards_done, "%zu events of %u cards", count[0],
+	      s.cards_done);
 	for (i = 0; i < count[0]; i++) {
 		const struct dealbox_event *e = &events[0][i], *before = e - 1;
 
-		check(r, "K-12", !i || e->seqno == before->seqno + 1, "event %llu comes behind %llu",
-		      (unsigned long long)e->seqno, i ? (unsigned long long)before->seqno : 0);
+		check(r, "K-12", !i || e->seqno == before->seqno + 1,
+		      "event %llu comes behind %llu", (unsigned long long)e->seqno,
+		      i ? (unsigned long long)before->seqno : 0);
 		check(r, "K-12", !(e->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP)),
 		      "an event has the flag of a gap");
 		check(r, "K-13", e->timestamp_ns >= began && e->timestamp_ns <= ended &&
 		      (!i || e->timestamp_ns >= before->timestamp_ns),
 		      "a timestamp is not of CLOCK_MONOTONIC, or goes back");
-		check(r, "K-3", !memcmp(e->reserved, zero, sizeof(zero)), "a reserved field of an event is not 0");
+		check(r, "K-3", !memcmp(e->reserved, zero, sizeof(zero)),
+		      "a reserved field of an event is not 0");
 	}
 	s = snapshot(r, fd[1]);
 	check(r, "K-14", count[0] && s.seqno == events[0][count[0] - 1].seqno + 1 &&
@@ -474,13 +493,17 @@ static void overflow(struct run *r)
 		;
 	s = snapshot(r, fd);
 	count = read_all(fd, events, sizeof(events) / sizeof(*events), 100);
-	check(r, "K-15", count == wanted, "%zu of %zu events are kept, and the queue has %zu", count,
-	      (size_t)(s.seqno - first), wanted);
-	check(r, "K-15", count && events[0].flags & DEALBOX_EVF_GAP, "the first event behind a gap has no flag");
-	check(r, "K-15", count && events[0].seqno - first == s.lost && s.seqno - first == s.lost + count,
+	check(r, "K-15", count == wanted, "%zu of %zu events are kept, and the queue has %zu",
+	      count, (size_t)(s.seqno - first), wanted);
+	check(r, "K-15", count && events[0].flags & DEALBOX_EVF_GAP,
+	      "the first event behind a gap has no flag");
+	check(r, "K-15",
+	      count && events[0].seqno - first == s.lost && s.seqno - first == s.lost + count,
 	      "lost is %llu, and the numbers say otherwise", (unsigned long long)s.lost);
 	for (i = 1; i < count; i++)
-		check(r, "K-15", events[i].seqno == events[i - 1].seqno + 1 && !(events[i].flags & DEALBOX_EVF_GAP),
+		check(r, "K-15",
+		      events[i].seqno == events[i - 1].seqno + 1 &&
+			      !(events[i].flags & DEALBOX_EVF_GAP),
 		      "an event that is not the oldest was dropped");
 	close(fd);
 	status(r);
@@ -497,14 +520,16 @@ static void impossible(struct run *r)
 	fd = another(r, O_RDONLY | O_NONBLOCK);
 	do_step(r, "inject on event CARD_LANDED position 1: set 17 63");
 	check(r, "R-5-1", !fails(owner(r), DEALBOX_IOC_CONTROL, &(struct dealbox_control){
-		.op = DEALBOX_OP_START, .plan_id = r->plan.plan_id, .insertion = r->observer.insertion }),
+		.op = DEALBOX_OP_START, .plan_id = r->plan.plan_id,
+		.insertion = r->observer.insertion }),
 	      "START is refused");
 	count = read_all(fd, events, 400, 1000);
 	for (i = 0; i < count; i++) {
 		errors += events[i].type == DEALBOX_EV_PROTOCOL_ERROR &&
 			  events[i].code == DEALBOX_PROTO_EVENT_FIELD &&
 			  events[i].arg[0] == DEALBOX_EV_CARD_LANDED;
-		check(r, "K-16", events[i].card < DEALBOX_MAX_CARDS || events[i].card == DEALBOX_NONE,
+		check(r, "K-16",
+		      events[i].card < DEALBOX_MAX_CARDS || events[i].card == DEALBOX_NONE,
 		      "an event has the card %u", events[i].card);
 	}
 	check(r, "K-16", errors == 1, "an impossible card is told by %zu PROTOCOL_ERROR", errors);
@@ -513,7 +538,7 @@ static void impossible(struct run *r)
 	r->gone = true;
 }
 
-/* --- plans --------------------------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 static int plan_error(struct run *r, const struct dealbox_plan *plan)
 {
@@ -539,23 +564,27 @@ static void bad_plans(struct run *r)
 #define REFUSED(set, wanted, what) do { \
 		plan = good; \
 		set; \
-		check(r, "K-17", plan_error(r, &plan) == (wanted), "SET_PLAN: %s is not refused", what); \
+		check(r, "K-17", plan_error(r, &plan) == (wanted), "SET_PLAN: %s is not refused", \
+		      what); \
 	} while (0)
 	REFUSED(plan.plan_id = 0, EINVAL, "the number 0");
 	REFUSED(plan.plan_id = DEALBOX_PLAN_TEST, EINVAL, "the number of test deals");
 	REFUSED(plan.mode = 7, EINVAL, "the mode 7");
-	REFUSED(plan.pocket[0] = r->desc.pockets, EINVAL, "a pocket that the machine does not have");
+	REFUSED(plan.pocket[0] = r->desc.pockets, EINVAL,
+		"a pocket that the machine does not have");
 	REFUSED(plan.pocket[0] = DEALBOX_NONE, EINVAL, "a plan without a card");
 	REFUSED(plan.pocket[1] = 1, EINVAL, "a pocket behind the entries");
 	REFUSED(plan.reserved1[1] = 1, EINVAL, "a reserved field");
 	if (r->desc.plan_entries < DEALBOX_MAX_ENTRIES)
-		REFUSED(plan.entries = (uint8_t)(r->desc.plan_entries + 1), EINVAL, "an entry too many");
+		REFUSED(plan.entries = (uint8_t)(r->desc.plan_entries + 1), EINVAL,
+			"an entry too many");
 	if (r->desc.pocket_capacity < r->desc.plan_entries)
 		REFUSED(plan.entries = (uint8_t)(r->desc.pocket_capacity + 1), EINVAL,
 			"a card too many for a pocket");
 	for (mode = DEALBOX_PLAN_BY_CARD; mode <= DEALBOX_PLAN_CAPTURE; mode++)
 		if (!(r->desc.capabilities & (DEALBOX_CAP_BY_CARD << (mode - 1))))
-			REFUSED(plan.mode = mode, EOPNOTSUPP, "a mode that the machine does not have");
+			REFUSED(plan.mode = mode, EOPNOTSUPP,
+				"a mode that the machine does not have");
 #undef REFUSED
 	status(r);
 }
@@ -572,25 +601,29 @@ static void plan_states(struct run *r)
 	control.plan_id = r->plan.plan_id;
 	control.insertion = r->observer.insertion;
 	plan = r->plan;
-	check(r, "K-18", !fails(owner(r), DEALBOX_IOC_SET_PLAN, &none), "a plan cannot be forgotten");
+	check(r, "K-18", !fails(owner(r), DEALBOX_IOC_SET_PLAN, &none),
+	      "a plan cannot be forgotten");
 	r->observer.loaded = 0;
 	error = fails(owner(r), DEALBOX_IOC_CONTROL, &control);
 	check(r, "K-18", error == EREMOTEIO && control.result == DEALBOX_ERR_NO_PLAN,
-	      "START without a plan: %s, result %u", error ? strerror(error) : "accepted", control.result);
+	      "START without a plan: %s, result %u", error ? strerror(error) : "accepted",
+	      control.result);
 	load(r, &plan);
 	control.plan_id++;
 	error = fails(owner(r), DEALBOX_IOC_CONTROL, &control);
 	check(r, "K-18", error == EREMOTEIO && control.result == DEALBOX_ERR_WRONG_PLAN,
-	      "START of another plan: %s, result %u", error ? strerror(error) : "accepted", control.result);
+	      "START of another plan: %s, result %u", error ? strerror(error) : "accepted",
+	      control.result);
 	reach(r, DEALBOX_STATE_DEALING);
 	plan = r->plan;
 	error = fails(owner(r), DEALBOX_IOC_SET_PLAN, &none);
 	check(r, "K-18", error == EREMOTEIO && none.result == DEALBOX_ERR_STATE,
-	      "SET_PLAN in a deal: %s, result %u", error ? strerror(error) : "accepted", none.result);
+	      "SET_PLAN in a deal: %s, result %u", error ? strerror(error) : "accepted",
+	      none.result);
 	settle(r);
 }
 
-/* --- open files, and a machine that goes ------------------------------------------------------------------------ */
+/* --- open files, and a machine that goes ------------------------------------------------------ */
 
 static void many_files(struct run *r)
 {
@@ -607,8 +640,9 @@ static void many_files(struct run *r)
 			if (fd[n] < 0)
 				break;
 		}
-		check(r, "K-19", n <= room && errno == EUSERS, "%d files can be open to %s, and then: %s", n,
-		      mode ? "write" : "read only", strerror(errno));
+		check(r, "K-19", n <= room && errno == EUSERS,
+		      "%d files can be open to %s, and then: %s", n, mode ? "write" : "read only",
+		      strerror(errno));
 		while (n--)
 			close(fd[n]);
 	}
@@ -641,7 +675,8 @@ static void unplugged(struct run *r)
 	check(r, "K-20", wait.revents & POLLHUP && wait.revents & POLLERR && wait.revents & POLLIN,
 	      "poll tells %x of a machine that is gone, with events to read", wait.revents);
 	got = read(fd, events, sizeof(events));
-	check(r, "K-20", got == 2 * (ssize_t)sizeof(*events) && events[0].type == DEALBOX_EV_COVER_OPEN,
+	check(r, "K-20",
+	      got == 2 * (ssize_t)sizeof(*events) && events[0].type == DEALBOX_EV_COVER_OPEN,
 	      "events that were queued cannot be read: %zd", got);
 	check(r, "K-20", read(fd, events, sizeof(events)) < 0 && errno == ENODEV,
 	      "read does not fail with ENODEV");
@@ -651,22 +686,28 @@ static void unplugged(struct run *r)
 }
 
 const struct test_row module_tests[] = {
-	{ "module", "unknown-calls", "K-1", "calls that there are not", NEED_MODULE, .run = unknown_calls },
+	{ "module", "unknown-calls", "K-1", "calls that there are not", NEED_MODULE,
+	  .run = unknown_calls },
 	{ "module", "reserved", "K-2", "fields that must be zero", NEED_MODULE, .run = reserved },
 	{ "module", "outputs", "K-3 K-4", "what calls return", NEED_MODULE, .run = outputs },
-	{ "module", "observers", "K-5", "a file that is not open for a call", NEED_MODULE, .run = observers },
+	{ "module", "observers", "K-5", "a file that is not open for a call", NEED_MODULE,
+	  .run = observers },
 	{ "module", "claim", "K-6 K-7", "one owner at a time", NEED_MODULE, .run = claimed },
 	{ "module", "owner-leaves", "K-7 K-8 K-9", "a deal is paused when its owner goes",
 	  NEED_MODULE | NEED_FAULTS | NEED_BOARD, .run = owner_leaves },
 	{ "module", "reading", "K-3 K-10 K-11 K-12 K-13 K-14", "events of a deal, at two observers",
 	  NEED_MODULE | NEED_BOARD, .run = reading },
-	{ "module", "overflow", "K-15", "a queue that nobody reads", NEED_MODULE | NEED_FAULTS, .run = overflow },
-	{ "module", "impossible", "K-16", "an event that cannot be", NEED_MODULE | NEED_FAULTS | NEED_BOARD,
-	  DEALBOX_CAP_EXIT_SENSORS, impossible },
-	{ "module", "bad-plans", "K-17", "plans that the module refuses", NEED_MODULE, .run = bad_plans },
+	{ "module", "overflow", "K-15", "a queue that nobody reads", NEED_MODULE | NEED_FAULTS,
+	  .run = overflow },
+	{ "module", "impossible", "K-16", "an event that cannot be",
+	  NEED_MODULE | NEED_FAULTS | NEED_BOARD, DEALBOX_CAP_EXIT_SENSORS, impossible },
+	{ "module", "bad-plans", "K-17", "plans that the module refuses", NEED_MODULE,
+	  .run = bad_plans },
 	{ "module", "plans", "K-18", "no plan, another plan, a plan in a deal",
 	  NEED_MODULE | NEED_HANDS | NEED_BOARD, .run = plan_states },
-	{ "module", "files", "K-19", "as many files as may be open", NEED_MODULE, .run = many_files },
-	{ "module", "unplug", "K-10 K-20", "the cable is pulled", NEED_MODULE | NEED_FAULTS, .run = unplugged },
+	{ "module", "files", "K-19", "as many files as may be open", NEED_MODULE,
+	  .run = many_files },
+	{ "module", "unplug", "K-10 K-20", "the cable is pulled", NEED_MODULE | NEED_FAULTS,
+	  .run = unplugged },
 	{ 0 }
 };

@@ -230,11 +230,13 @@ static void inserted(struct observer *o, const struct wire_event *e)
 
 	WANT(o, "R-4.1-1", !o->board, "BOARD_INSERTED while a board is in");
 	WANT(o, "R-5.2-1", e->insertion, "the insertion number is 0");
-	WANT(o, "R-5.2-1", again || !used(o, e->insertion), "the insertion number %u was used before",
-	     e->insertion);
-	WANT(o, "R-4.1-1", e->arg[0] <= 0xffff, "BOARD_INSERTED has the board number %u", e->arg[0]);
+	WANT(o, "R-5.2-1", again || !used(o, e->insertion),
+	     "the insertion number %u was used before", e->insertion);
+	WANT(o, "R-4.1-1", e->arg[0] <= 0xffff, "BOARD_INSERTED has the board number %u",
+	     e->arg[0]);
 	if (!(o->desc.capabilities & DEALBOX_CAP_BOARD_READER))
-		WANT(o, "R-1.1-1", !e->arg[0], "a machine without BOARD_READER reads a board number");
+		WANT(o, "R-1.1-1", !e->arg[0],
+		     "a machine without BOARD_READER reads a board number");
 	if (!o->after_lost)
 		WANT(o, "R-5.2-7", !(e->flags & DEALBOX_EVF_AT_POWER_ON),
 		     "BOARD_INSERTED has the flag of a board that was there at power-on");
@@ -319,7 +321,8 @@ static void routed(struct observer *o, const struct wire_event *e)
 	struct observed_card *card = &o->cards[e->position & 63];
 	uint8_t pocket = planned(o, e->position & 63, e->card);
 
-	WANT(o, "R-4.2-2", card->read, "CARD_ROUTED for position %u without CARD_READ", e->position);
+	WANT(o, "R-4.2-2", card->read, "CARD_ROUTED for position %u without CARD_READ",
+	     e->position);
 	WANT(o, "R-4.2-2", !card->routed, "CARD_ROUTED twice for position %u", e->position);
 	WANT(o, "R-4.2-2", e->position == o->position,
 	     "CARD_ROUTED has the position %u, and that of the next card is %u", e->position,
@@ -441,7 +444,7 @@ static void plan_loaded(struct observer *o, const struct wire_event *e)
 	o->loaded = e->arg[0] ? 0 : e->code;
 }
 
-/* --- stops (§4.3) ---------------------------------------------------------------------------------- */
+/* --- stops (§4.3) ----------------------------------------------------------------------------- */
 
 static void stopped(struct observer *o, const struct wire_event *e)
 {
@@ -473,7 +476,7 @@ static void stopped(struct observer *o, const struct wire_event *e)
 	o->fault_type = e->type;
 }
 
-/* --- all events --------------------------------------------------------------------------------------- */
+/* --- all events ------------------------------------------------------------------------------- */
 
 static void toggle(struct observer *o, bool *is, bool now, const char *name)
 {
@@ -571,7 +574,8 @@ static void check_insertion(struct observer *o, const struct wire_event *e)
 {
 	bool board = o->board || e->type == DEALBOX_EV_BOARD_INSERTED;
 
-	if (e->type == DEALBOX_EV_STATE_LOST || e->type == DEALBOX_EV_BOARD_INSERTED || o->after_lost)
+	if (e->type == DEALBOX_EV_STATE_LOST || e->type == DEALBOX_EV_BOARD_INSERTED ||
+	    o->after_lost)
 		return;
 	WANT(o, "R-4-4", e->insertion == (board ? o->insertion : 0),
 	     "%s has the insertion %u, and that of the board is %u", event_name(e->type),
@@ -585,7 +589,8 @@ void observer_event(struct observer *o, const uint8_t *bytes)
 
 	dealbox_decode_event(bytes, &e);
 	if (o->first && e.type != DEALBOX_EV_STATE_LOST)
-		fault(o, "R-1.2-1", "%s, of before the configuration, comes behind it", event_name(e.type));
+		fault(o, "R-1.2-1", "%s, of before the configuration, comes behind it",
+		      event_name(e.type));
 	if (o->first)
 		WANT(o, "R-1.2-2", e.type == DEALBOX_EV_STATE_LOST && e.number == 1,
 		     "the first event is %s with number %u", event_name(e.type), e.number);
@@ -613,7 +618,7 @@ void observer_event(struct observer *o, const uint8_t *bytes)
 	o->first = false;
 }
 
-/* --- commands and status --------------------------------------------------------------------------------- */
+/* --- commands and status ---------------------------------------------------------------------- */
 
 static void begins(struct observer *o, uint8_t request, const struct wire_command *c)
 {
@@ -726,8 +731,9 @@ void observer_status(struct observer *o, const uint8_t *bytes)
 		WANT(o, "R-2.1-9", s.clock_us - o->clock < 0x80000000u,
 		     "the clock of GET_STATUS is behind that of an event before it");
 	if (o->state != OBSERVER_UNKNOWN) {
-		WANT(o, o->state == DEALBOX_STATE_DEALING ? "R-5-3" : "R-5-4", s.state == o->state, "GET_STATUS says %s, and the events %s",
-		     state_name(s.state), state_name(o->state));
+		WANT(o, o->state == DEALBOX_STATE_DEALING ? "R-5-3" : "R-5-4", s.state == o->state,
+		     "GET_STATUS says %s, and the events %s", state_name(s.state),
+		     state_name(o->state));
 		if (s.state == o->state)
 			WANT(o, "R-2.1-9", s.fault == (s.state == DEALBOX_STATE_HELD ||
 						       s.state == DEALBOX_STATE_FAULT ?

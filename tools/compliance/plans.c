@@ -44,7 +44,8 @@ static void expect_plan(struct run *r, const char *requirement, const uint8_t *b
 	check(r, requirement, is == error && (detail == UINT32_MAX || event->e.arg[1] == detail),
 	      "%s: error %u, detail %u, not %u, %u", what, is, event->e.arg[1], error, detail);
 	if (is)
-		check(r, "R-3-8", !status(r).plan_id, "behind PLAN_LOADED with an error there is a plan");
+		check(r, "R-3-8", !status(r).plan_id,
+		      "behind PLAN_LOADED with an error there is a plan");
 	else
 		check(r, "R-3-8", status(r).plan_id == NUMBER, "the plan is not loaded");
 }
@@ -95,11 +96,13 @@ static void good_plans(struct run *r)
 	if (HAS(r, BY_CARD)) {
 		expect_plan(r, "R-3-12", block, good(r, block, DEALBOX_PLAN_BY_CARD, 1), 0, 0,
 			    "the shortest plan by card");
-		expect_plan(r, "R-3-12", block, good(r, block, DEALBOX_PLAN_BY_CARD, n < 54 ? n : 54), 0, 0,
+		expect_plan(r, "R-3-12", block,
+			    good(r, block, DEALBOX_PLAN_BY_CARD, n < 54 ? n : 54), 0, 0,
 			    "the longest plan by card");
 	}
 	if (HAS(r, CAPTURE))
-		expect_plan(r, "R-3-12", block, good(r, block, DEALBOX_PLAN_CAPTURE, 1), 0, 0, "a capture");
+		expect_plan(r, "R-3-12", block, good(r, block, DEALBOX_PLAN_CAPTURE, 1), 0, 0,
+			    "a capture");
 	/* a later minor version of the block */
 	n = (unsigned int)good(r, block, some_mode(r), 1);
 	block[4] = 0x7f;
@@ -108,8 +111,8 @@ static void good_plans(struct run *r)
 }
 
 /*
- * Each length there is: also those that fill the last packet, which no empty one follows (R-3-1), and
- * those that are no multiple of anything.
+ * Each length there is: also those that fill the last packet, which no empty one follows (R-3-1),
+ * and those that are no multiple of anything.
  */
 static void lengths(struct run *r)
 {
@@ -140,7 +143,8 @@ static void stays(struct run *r)
 		error = command(r, DEALBOX_OP_TEST_DEAL, 0, r->observer.insertion, 1, NULL);
 		check(r, "R-7-1", !error, "TEST_DEAL is refused with error %u", error);
 		await_end(r, 60000);
-		check(r, "R-3-10", status(r).plan_id == plan, "TEST_DEAL makes the machine forget the plan");
+		check(r, "R-3-10", status(r).plan_id == plan,
+		      "TEST_DEAL makes the machine forget the plan");
 		fresh_board(r);
 	}
 	r->route = true;
@@ -150,8 +154,8 @@ static void stays(struct run *r)
 }
 
 /* One byte is changed; the checksum is right. */
-static void spoilt(struct run *r, uint8_t mode, unsigned int entries, unsigned int at, uint8_t value,
-		   uint32_t offset, const char *requirement)
+static void spoilt(struct run *r, uint8_t mode, unsigned int entries, unsigned int at,
+		   uint8_t value, uint32_t offset, const char *requirement)
 {
 	uint8_t block[WIRE_PLAN_MAX];
 	size_t size = good(r, block, mode, entries);
@@ -199,7 +203,9 @@ static void capabilities(struct run *r)
 
 	settle(r);
 	for (mode = 1; mode <= 3; mode++) {
-		bool has = mode == 1 ? HAS(r, BY_CARD) : mode == 2 ? HAS(r, BY_POSITION) : HAS(r, CAPTURE);
+		bool has = mode == 1 ? HAS(r, BY_CARD) :
+			   mode == 2 ? HAS(r, BY_POSITION) :
+				       HAS(r, CAPTURE);
 
 		size = good(r, block, mode, 1);
 		expect_plan(r, has ? "R-3-12" : "R-3-14", block, size, has ? 0 : DEALBOX_ERR_PLAN,
@@ -222,7 +228,8 @@ static void entries(struct run *r)
 		block[16 + block[32 + k]]--;
 		block[32 + k] = 9;
 		seal(block, size);
-		expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 32 + k, "an entry is pocket 9");
+		expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 32 + k,
+			    "an entry is pocket 9");
 	}
 	if (mode == DEALBOX_PLAN_BY_POSITION) {
 		size = good(r, block, mode, n);
@@ -248,7 +255,8 @@ static void entries(struct run *r)
 		memset(block + 32, 0, sum);
 		block[16] = (uint8_t)sum;
 		seal(block, size);
-		expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 16, "a pocket would be too full");
+		expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 16,
+			    "a pocket would be too full");
 	}
 	if (HAS(r, BY_CARD)) {
 		/* no card at all */
@@ -257,16 +265,19 @@ static void entries(struct run *r)
 		block[16] = 0;
 		block[32] = 255;
 		seal(block, size);
-		expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 13, "a plan by card without a card");
+		expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 13,
+			    "a plan by card without a card");
 		if (r->desc.plan_entries >= 55) {
 			size = good(r, block, DEALBOX_PLAN_BY_CARD, 55);
-			expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 12, "55 entries by card");
+			expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 12,
+				    "55 entries by card");
 		}
 	}
 	if (HAS(r, CAPTURE)) {
 		size = good(r, block, DEALBOX_PLAN_CAPTURE, 2);
 		if (r->desc.plan_entries >= 2)
-			expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 12, "a capture of two entries");
+			expect_plan(r, "R-3-14", block, size, DEALBOX_ERR_PLAN, 12,
+				    "a capture of two entries");
 		spoilt(r, DEALBOX_PLAN_CAPTURE, 1, 13, 1, 13, "R-3-14");
 		spoilt(r, DEALBOX_PLAN_CAPTURE, 1, 16, 1, 16, "R-3-14");
 		spoilt(r, DEALBOX_PLAN_CAPTURE, 1, 32, r->desc.pockets, 32, "R-3-14");
@@ -285,11 +296,13 @@ static void order(struct run *r)
 	expect_plan(r, "R-3-13", block, size, DEALBOX_ERR_CRC, sum, "a wrong checksum");
 	block[size - 1] ^= 0x40;
 	block[size - 4] ^= 0x01;
-	expect_plan(r, "R-3-13", block, size, DEALBOX_ERR_CRC, sum, "a checksum with one wrong bit");
+	expect_plan(r, "R-3-13", block, size, DEALBOX_ERR_CRC, sum,
+		    "a checksum with one wrong bit");
 	/* the checksum comes before the fields */
 	block[0] = 0;
 	sum = ~crc32c(~0, block, size - 4);
-	expect_plan(r, "R-3-13", block, size, DEALBOX_ERR_CRC, sum, "a wrong checksum and a wrong magic");
+	expect_plan(r, "R-3-13", block, size, DEALBOX_ERR_CRC, sum,
+		    "a wrong checksum and a wrong magic");
 	/* the length comes before the checksum */
 	size = good(r, block, mode, n);
 	block[12]++;
@@ -323,7 +336,8 @@ static void forgets(struct run *r)
 	announce(r, NUMBER, size);
 	plan_out(r, block, size);
 	await(r, DEALBOX_EV_PLAN_LOADED, 3000, "R-3-5");
-	check(r, "R-3-2", status(r).plan_id == NUMBER, "bytes of a load that was not complete are kept");
+	check(r, "R-3-2", status(r).plan_id == NUMBER,
+	      "bytes of a load that was not complete are kept");
 	error = command(r, WIRE_LOAD, 0, 0, 0, NULL);
 	check(r, "R-3-9", !error, "LOAD 0 is refused with error %u", error);
 	check(r, "R-3-9", !status(r).plan_id, "LOAD 0 does not forget the plan");
@@ -333,7 +347,8 @@ static void forgets(struct run *r)
 	error = command(r, WIRE_LOAD, 0, 0, 0, NULL);
 	check(r, "R-3-9", !error, "LOAD 0 is refused during a load with error %u", error);
 	if (!r->serial) {
-		check(r, "R-3-3", plan_out(r, block, size) == -EPIPE, "the block is taken behind LOAD 0");
+		check(r, "R-3-3", plan_out(r, block, size) == -EPIPE,
+		      "the block is taken behind LOAD 0");
 		clear_halt(r, r->pipes.out);
 	}
 	check(r, "R-3-9", !status(r).plan_id, "LOAD 0 does not end a load");
@@ -356,13 +371,15 @@ static void unannounced(struct run *r)
 		clear_halt(r, r->pipes.out);
 	}
 	expect_quiet(r, r->serial ? "R-S3-8" : "R-3-3", 60, "behind a plan that was not announced");
-	check(r, r->serial ? "R-S3-8" : "R-3-3", !status(r).plan_id, "a plan is loaded without LOAD");
+	check(r, r->serial ? "R-S3-8" : "R-3-3", !status(r).plan_id,
+	      "a plan is loaded without LOAD");
 	expect_plan(r, "R-3-3", block, size, 0, 0, "a good plan behind a halt");
 	/* a plan that is loaded does not mind */
 	plan_out(r, block, 3);
 	if (!r->serial)
 		clear_halt(r, r->pipes.out);
-	check(r, "R-3-10", status(r).plan_id == NUMBER, "data without LOAD end the plan that is loaded");
+	check(r, "R-3-10", status(r).plan_id == NUMBER,
+	      "data without LOAD end the plan that is loaded");
 }
 
 static void overrun(struct run *r)
@@ -456,8 +473,8 @@ static void numbers(struct run *r)
 		event = await(r, DEALBOX_EV_PLAN_LOADED, 3000, "R-3-5");
 		check(r, "R-3-12", !event->e.arg[0] && event->e.code == good_numbers[i],
 		      "plan number %u is refused with error %u", good_numbers[i], event->e.arg[0]);
-		check(r, "R-2.1-5", status(r).plan_id == good_numbers[i], "GET_STATUS has not plan number %u",
-		      good_numbers[i]);
+		check(r, "R-2.1-5", status(r).plan_id == good_numbers[i],
+		      "GET_STATUS has not plan number %u", good_numbers[i]);
 	}
 	configure(r, DEALBOX_LOST_RESET);
 	check(r, "R-1.2-1", !status(r).plan_id, "the plan is there behind SET_CONFIGURATION");
@@ -466,20 +483,24 @@ static void numbers(struct run *r)
 #define STORED	DEALBOX_CAP_STORED_PLAN
 
 const struct test_row plan_tests[] = {
-	{ "plans", "good", "R-2.3-5 R-3-5 R-3-8 R-3-12", "plans at the limits", 0, STORED, good_plans },
+	{ "plans", "good", "R-2.3-5 R-3-5 R-3-8 R-3-12", "plans at the limits", 0, STORED,
+	  good_plans },
 	{ "plans", "lengths", "R-3-5", "plans of each length", 0, STORED, lengths },
-	{ "plans", "stays", "R-3-10", "a plan stays loaded", NEED_HANDS | NEED_BOARD, STORED, stays },
+	{ "plans", "stays", "R-3-10", "a plan stays loaded", NEED_HANDS | NEED_BOARD, STORED,
+	  stays },
 	{ "plans", "modes", "R-3-12 R-3-14", "modes with and without their capability", 0, STORED,
 	  capabilities },
-	{ "plans", "fields", "R-0-3 R-3-8 R-3-14", "each field of the header at fault", 0, STORED, fields },
+	{ "plans", "fields", "R-0-3 R-3-8 R-3-14", "each field of the header at fault", 0, STORED,
+	  fields },
 	{ "plans", "entries", "R-3-14", "entries and counts at fault", 0, STORED, entries },
 	{ "plans", "order", "R-3-13", "checksum, and the order of the checks", 0, STORED, order },
 	{ "plans", "forgets", "R-3-2 R-3-9", "when a plan is forgotten", 0, STORED, forgets },
-	{ "plans", "unannounced", "R-3-3 R-3-10 R-S3-8", "data without LOAD", 0, STORED, unannounced },
+	{ "plans", "unannounced", "R-3-3 R-3-10 R-S3-8", "data without LOAD", 0, STORED,
+	  unannounced },
 	{ "plans", "overrun", "R-3-3 R-3-4", "more data than LOAD gave", 0, STORED, overrun },
 	{ "plans", "incomplete", "R-3-6 R-3-8", "less data than LOAD gave", 0, STORED, incomplete },
-	{ "plans", "split", "R-3-8 R-3-10", "a plan in two transfers, and an empty packet", 0, STORED,
-	  split },
+	{ "plans", "split", "R-3-8 R-3-10", "a plan in two transfers, and an empty packet", 0,
+	  STORED, split },
 	{ "plans", "numbers", "R-2.1-5 R-3-12 R-1.2-1", "plan numbers", 0, STORED, numbers },
 	{ 0 }
 };

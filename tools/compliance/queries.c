@@ -32,17 +32,20 @@ static void sizes(struct run *r)
 			continue;
 		memset(whole, 0, sizeof(whole));
 		ret = query(r, queries[i].request, 0, whole, size);
-		check(r, "R-2.1-1", ret == size, "%s is answered by %d bytes", queries[i].name, ret);
+		check(r, "R-2.1-1", ret == size, "%s is answered by %d bytes", queries[i].name,
+		      ret);
 		for (n = 0; n < sizeof(lengths) / sizeof(*lengths) && !r->serial; n++) {
 			uint16_t want = lengths[n] < size ? lengths[n] : size;
 
 			ret = query(r, queries[i].request, 0, data, lengths[n]);
-			check(r, "R-2.1-1", ret == want, "%s with wLength %u is answered by %d bytes",
-			      queries[i].name, lengths[n], ret);
+			check(r, "R-2.1-1", ret == want,
+			      "%s with wLength %u is answered by %d bytes", queries[i].name,
+			      lengths[n], ret);
 			if (ret == want && queries[i].request != WIRE_GET_STATUS &&
 			    queries[i].request != WIRE_GET_COUNTERS)
 				check(r, "R-2.1-1", !memcmp(whole, data, want),
-				      "%s with wLength %u has not the first bytes of the whole answer",
+				      "%s with wLength %u has not the first bytes of the whole "
+				      "answer",
 				      queries[i].name, lengths[n]);
 		}
 	}
@@ -84,7 +87,8 @@ static void recipients(struct run *r)
 	size_t i;
 
 	for (i = 0; i < sizeof(types); i++)
-		check(r, "R-2-1", control(r, types[i], WIRE_GET_RESULT, 0, r->access->interface, data, 16) < 0,
+		check(r, "R-2-1",
+		      control(r, types[i], WIRE_GET_RESULT, 0, r->access->interface, data, 16) < 0,
 		      "GET_RESULT with bmRequestType %02x is answered", types[i]);
 	for (i = 1; i < 4; i++)
 		check(r, "R-2-2", control(r, WIRE_REQ_IN, WIRE_GET_RESULT, 0,
@@ -104,7 +108,8 @@ static void recipients(struct run *r)
 	for (i = 0; i < 2; i++) {
 		static const uint8_t out[] = { 0x40, 0x42 };
 
-		check(r, "R-2-1", control(r, out[i], DEALBOX_OP_LOCATE, 0, r->access->interface, data, 16) < 0,
+		check(r, "R-2-1",
+		      control(r, out[i], DEALBOX_OP_LOCATE, 0, r->access->interface, data, 16) < 0,
 		      "a command with bmRequestType %02x is not stalled", out[i]);
 	}
 	result = get_result(r);
@@ -131,7 +136,8 @@ static void change_nothing(struct run *r)
 	result = get_result(r);
 	check(r, "R-2.1-4", is_same_result(&result, &before),
 	      "the last result is another behind queries");
-	check(r, "R-2.1-4", status(r).next_event == number || !has_hands(r), "queries cause events");
+	check(r, "R-2.1-4", status(r).next_event == number || !has_hands(r),
+	      "queries cause events");
 }
 
 static void params(struct run *r)
@@ -148,21 +154,23 @@ static void params(struct run *r)
 		if (ret < 0) {
 			error = command(r, WIRE_SET_PARAM, number, 1, 0, &detail);
 			check(r, "R-2.3-5", error == DEALBOX_ERR_BAD_VALUE && detail == 1,
-			      "SET_PARAM of a parameter that there is not: error %u, detail %u", error,
-			      detail);
+			      "SET_PARAM of a parameter that there is not: error %u, detail %u",
+			      error, detail);
 			continue;
 		}
 		has++;
 		dealbox_decode_param(data, &param);
-		check(r, "R-2.1-1", ret == WIRE_PARAM_SIZE, "GET_PARAM is answered by %d bytes", ret);
+		check(r, "R-2.1-1", ret == WIRE_PARAM_SIZE, "GET_PARAM is answered by %d bytes",
+		      ret);
 		check(r, "R-2.1-1", param.id == number, "GET_PARAM %u is answered for %u", number,
 		      param.id);
 		check(r, "R-2.1-1", param.min <= param.value && param.value <= param.max,
-		      "parameter %u has the value %u, not within %u..%u", number, param.value, param.min,
-		      param.max);
+		      "parameter %u has the value %u, not within %u..%u", number, param.value,
+		      param.min, param.max);
 		value = param.value;
 		error = command(r, WIRE_SET_PARAM, number, param.min, 0, NULL);
-		check(r, "R-2.3-7", !error, "SET_PARAM %u to the least value: error %u", number, error);
+		check(r, "R-2.3-7", !error, "SET_PARAM %u to the least value: error %u", number,
+		      error);
 		query(r, WIRE_GET_PARAM, (uint16_t)number, data, WIRE_PARAM_SIZE);
 		check(r, "R-2.2-3", get_unaligned_le32(data + 4) == param.min,
 		      "parameter %u is %u behind SET_PARAM, not %u", number,
@@ -172,12 +180,14 @@ static void params(struct run *r)
 		if (param.max != UINT32_MAX) {
 			error = command(r, WIRE_SET_PARAM, number, param.max + 1, 0, &detail);
 			check(r, "R-2.3-5", error == DEALBOX_ERR_BAD_VALUE && detail == 2,
-			      "SET_PARAM %u above its range: error %u, detail %u", number, error, detail);
+			      "SET_PARAM %u above its range: error %u, detail %u", number, error,
+			      detail);
 		}
 		if (param.min) {
 			error = command(r, WIRE_SET_PARAM, number, param.min - 1, 0, &detail);
 			check(r, "R-2.3-5", error == DEALBOX_ERR_BAD_VALUE && detail == 2,
-			      "SET_PARAM %u below its range: error %u, detail %u", number, error, detail);
+			      "SET_PARAM %u below its range: error %u, detail %u", number, error,
+			      detail);
 		}
 		query(r, WIRE_GET_PARAM, (uint16_t)number, data, WIRE_PARAM_SIZE);
 		check(r, "R-2.3-5", get_unaligned_le32(data + 4) == value,
@@ -199,11 +209,13 @@ static void in_state(struct run *r)
 	for (s = 0; s < sizeof(states); s++) {
 		reach(r, states[s]);
 		for (i = 0; i < QUERIES; i++) {
-			if (queries[i].capability && !(r->desc.capabilities & queries[i].capability))
+			if (queries[i].capability &&
+			    !(r->desc.capabilities & queries[i].capability))
 				continue;
 			ret = query(r, queries[i].request, 0, data, queries[i].size);
-			check(r, "R-2.1-3", ret == queries[i].size, "%s in state %s is answered by %d bytes",
-			      queries[i].name, state_name(states[s]), ret);
+			check(r, "R-2.1-3", ret == queries[i].size,
+			      "%s in state %s is answered by %d bytes", queries[i].name,
+			      state_name(states[s]), ret);
 		}
 		status(r);
 	}
@@ -212,7 +224,8 @@ static void in_state(struct run *r)
 
 static void no_attest(struct run *r)
 {
-	static const uint8_t requests[] = { WIRE_GET_IDENTITY, WIRE_GET_STATEMENT, WIRE_GET_SIGNATURE };
+	static const uint8_t requests[] = { WIRE_GET_IDENTITY, WIRE_GET_STATEMENT,
+					    WIRE_GET_SIGNATURE };
 	static const uint16_t size[] = { 48, 96, 64 };
 	uint8_t data[DATA_MAX];
 	size_t i;
@@ -225,14 +238,19 @@ static void no_attest(struct run *r)
 }
 
 const struct test_row query_tests[] = {
-	{ "queries", "sizes", "R-2.1-1 R-2-3", "each query, with each wLength", NEED_RAW, .run = sizes },
-	{ "queries", "refused", "R-2.1-2", "unknown queries and values are stalled", .run = refused },
-	{ "queries", "recipients", "R-2-1 R-2-2", "requests that are not for the interface", NEED_NATIVE,
+	{ "queries", "sizes", "R-2.1-1 R-2-3", "each query, with each wLength", NEED_RAW,
+	  .run = sizes },
+	{ "queries", "refused", "R-2.1-2", "unknown queries and values are stalled",
+	  .run = refused },
+	{ "queries", "recipients", "R-2-1 R-2-2", "requests that are not for the interface",
+	  NEED_NATIVE,
 	  .run = recipients },
 	{ "queries", "change-nothing", "R-2.1-4", "queries change nothing", .run = change_nothing },
 	{ "queries", "parameters", "R-2.1-1 R-2.2-3 R-2.3-5 R-2.3-7", "parameters and their ranges",
 	  .run = params },
-	{ "queries", "no-attest", "R-5.3-13", "queries of a machine without ATTEST", .run = no_attest },
-	{ "queries", "states", "R-2.1-3", "queries in every state", NEED_HANDS | NEED_BOARD, .run = in_state },
+	{ "queries", "no-attest", "R-5.3-13", "queries of a machine without ATTEST",
+	  .run = no_attest },
+	{ "queries", "states", "R-2.1-3", "queries in every state", NEED_HANDS | NEED_BOARD,
+	  .run = in_state },
 	{ 0 }
 };

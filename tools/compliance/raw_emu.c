@@ -236,7 +236,9 @@ struct access *access_open_emu(const char *path, char *error, size_t size)
 		if (!ret)
 			return &emu->access;
 	}
-	snprintf(error, size, "emu:%s: %s; start the machine with `dealbox-emulator --socket %s`, of the same version",
+	snprintf(error, size,
+		 "emu:%s: %s; start the machine with `dealbox-emulator --socket %s`, of the same "
+		 "version",
 		 path, strerror(-ret), path);
 	free(emu);
 	return NULL;

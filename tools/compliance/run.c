@@ -52,7 +52,7 @@ bool run_interrupted(void)
 	return interrupted;
 }
 
-/* --- findings of a test ---------------------------------------------------------------------------- */
+/* --- findings of a test ----------------------------------------------------------------------- */
 
 void note(struct run *r, const char *format, ...)
 {
@@ -132,7 +132,9 @@ bool check_time(struct run *r, const char *requirement, uint64_t us, uint64_t li
 	uint64_t unsure = (uint64_t)uncertainty_us();
 
 	if (us > limit_us && us - limit_us <= unsure) {
-		warn_of(r, requirement, "%s took %.1f ms, and the limit is %.1f ms; the measurement is uncertain by %.1f ms",
+		warn_of(r, requirement,
+			"%s took %.1f ms, and the limit is %.1f ms; the measurement is uncertain "
+			"by %.1f ms",
 			what, us / 1e3, limit_us / 1e3, unsure / 1e3);
 		return true;
 	}
@@ -202,7 +204,7 @@ static void observed_fault(void *context, const char *requirement, const char *t
 	check(context, requirement, false, "%s", text);
 }
 
-/* --- what the machine is ------------------------------------------------------------------------------ */
+/* --- what the machine is ---------------------------------------------------------------------- */
 
 static int standard(struct run *r, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
 		    void *data, uint16_t length)
@@ -220,7 +222,8 @@ static void read_string(struct run *r, uint8_t index, char *text, size_t size)
 
 	*text = '\0';
 	for (i = 2; i + 1 < ret && (size_t)(i / 2) < size; i += 2) {
-		text[i / 2 - 1] = data[i + 1] || data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i];
+		text[i / 2 - 1] = data[i + 1] || data[i] < ' ' || data[i] > '~' ? '?' :
+										  (char)data[i];
 		text[i / 2] = '\0';
 	}
 }
@@ -261,7 +264,8 @@ static bool parse_config(struct run *r)
 			}
 		} else if (inside && d[1] == WIRE_DESC_TYPE && !r->described) {
 			r->described = true;
-			r->descriptor_length = d[0] < sizeof(r->descriptor) ? d[0] : sizeof(r->descriptor);
+			r->descriptor_length = d[0] < sizeof(r->descriptor) ? d[0] :
+									      sizeof(r->descriptor);
 			memcpy(r->descriptor, d, r->descriptor_length);
 		}
 	}
@@ -321,7 +325,9 @@ static bool connect_local(struct run *r, char *error, size_t size)
 	return true;
 }
 
-/* Open the machine and configure it, as the host's USB core does. Returns false if there is none. */
+/*
+ * Open the machine and configure it, as the host's USB core does. Returns false if there is none.
+ */
 static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t size)
 {
 	int ret;
@@ -339,7 +345,9 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 	ret = standard(r, 0x80, 6, 0x200, 0, r->config, sizeof(r->config));
 	r->config_length = ret > 0 ? (size_t)ret : 0;
 	if (!parse_config(r)) {
-		snprintf(error, size, "%s: no interface ff/44/01 or ff/44/02 with its endpoints: this is no machine",
+		snprintf(error, size,
+			 "%s: no interface ff/44/01 or ff/44/02 with its endpoints: this is no "
+			 "machine",
 			 r->address);
 		return false;
 	}
@@ -359,7 +367,8 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 		return false;
 	}
 	if (sigsetjmp(r->end, 0)) {
-		snprintf(error, size, "%s: the machine does not answer: %.200s", r->address, r->why);
+		snprintf(error, size, "%s: the machine does not answer: %.200s", r->address,
+			 r->why);
 		return false;
 	}
 	r->deadline = now_us() + TEST_MS * 1000ULL;
@@ -391,7 +400,8 @@ bool reconnect(struct run *r, uint8_t reason)
 	/* The module gives the first events of a machine that comes back to nobody. */
 	if (r->access->local) {
 		r->gone = true;
-		not_supported(r, "by local:, a machine that comes back is a new one; test it by usb: for that");
+		not_supported(r, "by local:, a machine that comes back is a new one; test it by "
+				 "usb: for that");
 	}
 	memcpy(&end, &r->end, sizeof(end));
 	disconnect_machine(r);
@@ -405,7 +415,7 @@ bool reconnect(struct run *r, uint8_t reason)
 	return good;
 }
 
-/* --- the report -------------------------------------------------------------------------------------------- */
+/* --- the report ------------------------------------------------------------------------------- */
 
 static void add_text(struct json_object *to, const char *key, const char *text)
 {
@@ -554,7 +564,8 @@ static void report_requirement(struct run *r, const struct requirement *requirem
 	add_text(row, "result", requirement->why_not && best != RESULT_FAIL ? "not testable" :
 		 result_name(best));
 	json_object_object_add(row, "tests", tests);
-	add_text(row, "why", requirement->why_not && best != RESULT_FAIL ? requirement->why_not : why);
+	add_text(row, "why",
+		 requirement->why_not && best != RESULT_FAIL ? requirement->why_not : why);
 	json_object_array_add(to, row);
 }
 
@@ -571,7 +582,7 @@ static void report_end(struct run *r)
 	json_object_object_add(r->report, "requirements", list);
 }
 
-/* --- one test -------------------------------------------------------------------------------------------------- */
+/* --- one test --------------------------------------------------------------------------------- */
 
 static struct json_object *words(const char *text)
 {
@@ -720,7 +731,8 @@ static void leave_machine(struct run *r)
 		configure(r, DEALBOX_LOST_RESET);
 	if (!interrupted || r->hands.fixture)
 		settle(r);
-	else if (DEALBOX_STATE_DEALING <= status(r).state && r->observer.state <= DEALBOX_STATE_HELD)
+	else if (DEALBOX_STATE_DEALING <= status(r).state &&
+		 r->observer.state <= DEALBOX_STATE_HELD)
 		command(r, DEALBOX_OP_ABORT, 0, 0, 0, NULL);
 }
 

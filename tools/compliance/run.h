@@ -52,8 +52,8 @@ extern const struct test_row *const test_tables[];	/* ended by NULL */
 /* --- what a test calls ------------------------------------------------------------------------ */
 
 /*
- * Count a check of a requirement, "R-2.1-1". If it does not hold, the test and the requirement fail,
- * with the text as reason. Returns holds.
+ * Count a check of a requirement, "R-2.1-1". If it does not hold, the test and the requirement
+ * fail, with the text as reason. Returns holds.
  */
 bool check(struct run *r, const char *requirement, bool holds, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -71,7 +71,7 @@ noreturn void not_supported(struct run *r, const char *format, ...)
 /* End the test, after a check that failed: nothing further can be tested here. */
 noreturn void end_test(struct run *r);
 
-/* --- the machine under test ----------------------------------------------------------------------- */
+/* --- the machine under test ------------------------------------------------------------------- */
 
 struct event {
 	uint64_t us;		/* when it was fetched */
@@ -96,7 +96,8 @@ struct hands {
 	bool locked;		/* the last step was not done because a lock holds the board */
 };
 
-enum result { RESULT_NONE, RESULT_OK, RESULT_WARN, RESULT_FAIL, RESULT_UNSUPPORTED, RESULT_NOT_RUN };
+enum result { RESULT_NONE, RESULT_OK, RESULT_WARN, RESULT_FAIL, RESULT_UNSUPPORTED,
+	      RESULT_NOT_RUN };
 
 struct run {
 	const char *address;
@@ -154,8 +155,8 @@ struct run {
 #define ROUTED(r)		HAS(r, HOST_ROUTED)
 
 /*
- * Any setup packet; data has DATA_MAX bytes or wLength. Returns the size of the answer or -errno. The
- * time is checked (R-2-3). A machine that is gone ends the test.
+ * Any setup packet; data has DATA_MAX bytes or wLength. Returns the size of the answer or -errno.
+ * The time is checked (R-2-3). A machine that is gone ends the test.
  */
 int control(struct run *r, uint8_t type, uint8_t request, uint16_t value, uint16_t index,
 	    void *data, uint16_t length);
@@ -185,12 +186,14 @@ void gate(struct run *r, const struct wire_event *read, uint8_t pocket, uint8_t 
 	  uint32_t first);
 /* SET_CONFIGURATION; what follows STATE_LOST is fetched. reason: as observer_configured(). */
 void configure(struct run *r, uint8_t reason);
-/* Open the machine anew, as after a power cut. Returns false if it is gone, with the reason in why. */
+/*
+ * Open the machine anew, as after a power cut. Returns false if it is gone, with the reason in why.
+ */
 bool reconnect(struct run *r, uint8_t reason);
 /* CLEAR_FEATURE(ENDPOINT_HALT) */
 int clear_halt(struct run *r, uint8_t endpoint);
 
-/* --- events ------------------------------------------------------------------------------------------ */
+/* --- events ----------------------------------------------------------------------------------- */
 
 /* Fetch what comes within ms; return the number of new events. */
 unsigned int fetch(struct run *r, unsigned int ms);
@@ -210,7 +213,7 @@ void no_joker(struct run *r, const struct event *end);
 /* No event may come within ms. */
 void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const char *after);
 
-/* --- to bring a machine into a state -------------------------------------------------------------------- */
+/* --- to bring a machine into a state ---------------------------------------------------------- */
 
 /* Start or connect the fixture, if there is one. Returns false with the reason. */
 bool hands_begin(struct run *r, char *error, size_t size);
@@ -244,13 +247,16 @@ void reach(struct run *r, uint8_t state);
 /* Let cards move again, and end whatever is under way: the state is IDLE or DONE afterwards. */
 void settle(struct run *r);
 
-/* --- run.c -------------------------------------------------------------------------------------------------- */
+/* --- run.c ------------------------------------------------------------------------------------ */
 
 /* Return a row's result as the report names it. */
 const char *result_name(enum result result);
 /* Run tests whose "group/name" is chosen; fills r->report. Returns false if the machine is none. */
 bool run_tests(struct run *r, bool (*chosen)(const struct test_row *row));
-/* End the run with a report of what was done; the test that runs ends soon. Safe in a signal handler. */
+/*
+ * End the run with a report of what was done; the test that runs ends soon. Safe in a signal
+ * handler.
+ */
 void run_interrupt(void);
 bool run_interrupted(void);
 

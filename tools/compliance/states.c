@@ -11,7 +11,7 @@
 #define BOARD_WAIT_MS	3000
 #define DEAL_WAIT_MS	60000
 
-/* --- plans -------------------------------------------------------------------------------------- */
+/* --- plans ------------------------------------------------------------------------------------ */
 
 static void plan_of(struct run *r, struct wire_plan *plan, uint8_t mode, unsigned int entries)
 {
@@ -71,7 +71,8 @@ uint8_t load(struct run *r, const struct wire_plan *plan)
 	size = dealbox_encode_plan(block, plan);
 	error = command(r, WIRE_LOAD, plan->plan_id, (uint32_t)size, 0, NULL);
 	if (!check(r, error == DEALBOX_ERR_BAD_VALUE ? "R-2.3-5" : "R-5-1", !error,
-		   "LOAD is refused in state %s with error %u", state_name(r->observer.state), error))
+		   "LOAD is refused in state %s with error %u", state_name(r->observer.state),
+		   error))
 		end_test(r);
 	ret = plan_out(r, block, size);
 	check(r, "R-3-12", ret >= 0, "the plan block ends with an error: %s", strerror(-ret));
@@ -90,7 +91,7 @@ uint8_t start(struct run *r)
 	return command(r, DEALBOX_OP_START, r->plan.plan_id, r->observer.insertion, c, NULL);
 }
 
-/* --- states ----------------------------------------------------------------------------------------- */
+/* --- states ----------------------------------------------------------------------------------- */
 
 static bool board_is_good(const struct run *r)
 {
@@ -167,7 +168,8 @@ void settle(struct run *r)
 			if (has_hands(r) && s.flags & DEALBOX_STATUS_COVER_OPEN)
 				step(r, "cover close");
 			error = command(r, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0, NULL);
-			check(r, "R-5-1", error != DEALBOX_ERR_STATE, "CLEAR_FAULT is refused in state FAULT");
+			check(r, "R-5-1", error != DEALBOX_ERR_STATE,
+			      "CLEAR_FAULT is refused in state FAULT");
 			if (!error)
 				await(r, DEALBOX_EV_FAULT_CLEARED, 1500, "R-5.1-1");
 			else if (has_hands(r))
@@ -175,8 +177,10 @@ void settle(struct run *r)
 		} else {
 			/* before cards move again, or the deal might end */
 			error = command(r, DEALBOX_OP_ABORT, 0, 0, 0, &detail);
-			check(r, "R-5-1", error != DEALBOX_ERR_STATE || detail != s.state ||
-			      r->observer.aborting, "ABORT is refused in state %s", state_name(s.state));
+			check(r, "R-5-1",
+			      error != DEALBOX_ERR_STATE || detail != s.state ||
+				      r->observer.aborting,
+			      "ABORT is refused in state %s", state_name(s.state));
 			if (has_faults(r))
 				step(r, "thaw");
 			if (!error)

@@ -60,7 +60,8 @@ static bool was_read(const struct run *r, uint8_t position, size_t from)
 	size_t i;
 
 	for (i = from; i < r->event_count; i++)
-		if (r->events[i].e.type == DEALBOX_EV_CARD_READ && r->events[i].e.position == position)
+		if (r->events[i].e.type == DEALBOX_EV_CARD_READ &&
+		    r->events[i].e.position == position)
 			return true;
 	return false;
 }
@@ -74,7 +75,8 @@ static void expect_fallen(struct run *r)
 		fetch(r, 20);
 	if (HAS(r, EXIT_SENSORS))
 		check(r, "R-5-13", r->observer.done == r->observer.position,
-		      "%u cards passed the gate, and %u fell", r->observer.position, r->observer.done);
+		      "%u cards passed the gate, and %u fell", r->observer.position,
+		      r->observer.done);
 	status(r);
 }
 
@@ -100,8 +102,8 @@ static void go_on(struct run *r, uint8_t position)
 		no_joker(r, event);
 	if (!check(r, "R-5.1-1", event, "CARD_READ did not come within 6000 ms"))
 		end_test(r);
-	check(r, "R-5-16", event->e.position == position, "behind REREAD the position is %u, not %u",
-	      event->e.position, position);
+	check(r, "R-5-16", event->e.position == position,
+	      "behind REREAD the position is %u, not %u", event->e.position, position);
 	event = await_end(r, DEAL_MS);
 	no_joker(r, event);
 	check(r, "R-5-16", event && event->e.type == DEALBOX_EV_DEAL_DONE, "the deal ends with %s",
@@ -119,14 +121,14 @@ static void clear(struct run *r, bool cause, const char *step_that_helps)
 	if (cause) {
 		error = command(r, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0, &detail);
 		check(r, "R-2.3-1", error == DEALBOX_ERR_FAULT && detail == type,
-		      "CLEAR_FAULT while the cause of %s is there: error %u, detail %u", event_name(type),
-		      error, detail);
+		      "CLEAR_FAULT while the cause of %s is there: error %u, detail %u",
+		      event_name(type), error, detail);
 	}
 	if (step_that_helps)
 		do_step(r, "%s", step_that_helps);
 	error = command(r, DEALBOX_OP_CLEAR_FAULT, 0, 0, 0, &detail);
-	check(r, cause ? "R-5-1" : "R-4.3-9", !error, "CLEAR_FAULT behind %s is refused with error %u",
-	      event_name(type), error);
+	check(r, cause ? "R-5-1" : "R-4.3-9", !error,
+	      "CLEAR_FAULT behind %s is refused with error %u", event_name(type), error);
 	if (!error)
 		await(r, DEALBOX_EV_FAULT_CLEARED, 1500, "R-5.1-1");
 	status(r);
@@ -156,14 +158,16 @@ static void deck_short(struct run *r)
 	error = start(r);
 	check(r, "R-5-1", !error, "START is refused with error %u", error);
 	expect_stop(r, DEALBOX_EV_DECK_SHORT, 3, ROUTED(r) ? "R-6-12" : "R-4.3-1");
-	check(r, "R-4.3-7", !(status(r).flags & (DEALBOX_STATUS_HOPPER | DEALBOX_STATUS_CARD_AT_READER)),
+	check(r, "R-4.3-7",
+	      !(status(r).flags & (DEALBOX_STATUS_HOPPER | DEALBOX_STATUS_CARD_AT_READER)),
 	      "DECK_SHORT, and there are cards");
-	check(r, "R-2.1-7", counters(r).cards_fed == before.cards_fed + 3, "%u cards were fed, not 3",
-	      counters(r).cards_fed - before.cards_fed);
+	check(r, "R-2.1-7", counters(r).cards_fed == before.cards_fed + 3,
+	      "%u cards were fed, not 3", counters(r).cards_fed - before.cards_fed);
 	do_step(r, "hopper fill");
 	do_step(r, "hopper top C2 C3 C4 C5 C6 C7 C8 C9 C10");
 	go_on(r, 3);
-	check(r, "R-5-16", r->observer.state == DEALBOX_STATE_DONE, "the deal does not go on at the same position");
+	check(r, "R-5-16", r->observer.state == DEALBOX_STATE_DONE,
+	      "the deal does not go on at the same position");
 	settle(r);
 }
 
@@ -180,7 +184,8 @@ static void unreadable(struct run *r)
 	else if (ROUTED(r))
 		plan_default(r, &plan);
 	else
-		not_supported(r, "only deals by card stop at an unreadable card, and a pack does not fit");
+		not_supported(r, "only deals by card stop at an unreadable card, and a pack does "
+				 "not fit");
 	r->route = true;
 	load(r, &plan);
 	enough_cards(r);
@@ -231,8 +236,8 @@ static void repeated(struct run *r)
 	if (!ROUTED(r))
 		check(r, "R-4.3-4", !was_read(r, 3, from), "CARD_READ comes for a repeated card");
 	expect_fallen(r);
-	check(r, "R-2.1-7", counters(r).repeated == before.repeated + 1, "%u repeated cards counted, not 1",
-	      counters(r).repeated - before.repeated);
+	check(r, "R-2.1-7", counters(r).repeated == before.repeated + 1,
+	      "%u repeated cards counted, not 1", counters(r).repeated - before.repeated);
 	check(r, "R-2.1-7", counters(r).boards_voided == before.boards_voided + 1,
 	      "a void board is not counted");
 	clear(r, true, "take-card");
@@ -251,7 +256,8 @@ static void read_again(struct run *r)
 	command(r, DEALBOX_OP_PAUSE, 0, 0, 0, NULL);
 	do_step(r, "thaw");
 	await(r, DEALBOX_EV_PAUSED, 3000, "R-5.1-1");
-	check(r, "R-5-7", r->observer.position == 4, "a card that was read is not let through before PAUSED");
+	check(r, "R-5-7", r->observer.position == 4,
+	      "a card that was read is not let through before PAUSED");
 	command(r, DEALBOX_OP_RESUME, 0, 0, 0, NULL);
 	end = await_end(r, DEAL_MS);
 	no_joker(r, end);
@@ -282,22 +288,27 @@ static void not_in_plan(struct run *r)
 		   "%s comes for a card without a pocket", event_name(event->e.type)))
 		end_test(r);
 	if (!ROUTED(r))
-		check(r, "R-4.3-4", !was_read(r, position, from), "CARD_READ comes for a card that is not in the plan");
+		check(r, "R-4.3-4", !was_read(r, position, from),
+		      "CARD_READ comes for a card that is not in the plan");
 	check(r, "R-4.3-1", card >= 52 || r->plan.pocket[card] == DEALBOX_NONE,
 	      "NOT_IN_PLAN names card %u, which has a pocket", card);
 	check(r, "R-2.1-7", counters(r).not_in_plan == before.not_in_plan + 1,
-	      "%u cards not in plan were counted, not 1", counters(r).not_in_plan - before.not_in_plan);
+	      "%u cards not in plan were counted, not 1",
+	      counters(r).not_in_plan - before.not_in_plan);
 	expect_fallen(r);
 	/* it is the same card when it is read again */
 	command(r, DEALBOX_OP_REREAD, 0, 0, 0, NULL);
 	event = await_end(r, 6000);
 	check(r, "R-4.3-10", event && event->e.type != DEALBOX_EV_REPEATED_CARD,
 	      "a card that stayed at the reader is repeated when it is read again");
-	check(r, "R-5-16", event && event->e.type == DEALBOX_EV_NOT_IN_PLAN && event->e.card == card &&
-	      event->e.position == position, "behind REREAD the card at the reader is not read again");
+	check(r, "R-5-16",
+	      event && event->e.type == DEALBOX_EV_NOT_IN_PLAN && event->e.card == card &&
+		      event->e.position == position,
+	      "behind REREAD the card at the reader is not read again");
 	/* taken out, the next one comes, without opening the cover */
 	do_step(r, "take-card");
-	check(r, "R-5-17", !(status(r).flags & DEALBOX_STATUS_CARD_AT_READER), "the card cannot be taken out");
+	check(r, "R-5-17", !(status(r).flags & DEALBOX_STATUS_CARD_AT_READER),
+	      "the card cannot be taken out");
 	command(r, DEALBOX_OP_REREAD, 0, 0, 0, NULL);
 	event = await_end(r, DEAL_MS);
 	check(r, "R-5-16", event && (event->e.card != card || event->e.position != position),
@@ -318,7 +329,8 @@ static void jams(struct run *r)
 		before = counters(r);
 		begin(r, rules[i]);
 		event = expect_stop(r, DEALBOX_EV_JAM, 3, "R-4.3-1");
-		check(r, "R-4.3-1", event->e.code == i + 1, "JAM has the code %u, not %u", event->e.code, i + 1);
+		check(r, "R-4.3-1", event->e.code == i + 1, "JAM has the code %u, not %u",
+		      event->e.code, i + 1);
 		check(r, "R-2.1-7", counters(r).jams == before.jams + 1, "a jam is not counted");
 		clear(r, true, "empty");
 	}
@@ -348,8 +360,10 @@ static void wrong_pocket(struct run *r)
 	before = counters(r);
 	begin(r, "position 3: wrong-pocket");
 	event = expect_stop(r, DEALBOX_EV_WRONG_POCKET, 3, "R-4.3-1");
-	check(r, "R-4.3-1", event->e.arg[0] == r->observer.cards[3].pocket && event->e.pocket != event->e.arg[0],
-	      "WRONG_POCKET has pocket %u, and %u as the right one", event->e.pocket, event->e.arg[0]);
+	check(r, "R-4.3-1", event->e.arg[0] == r->observer.cards[3].pocket &&
+	      event->e.pocket != event->e.arg[0],
+	      "WRONG_POCKET has pocket %u, and %u as the right one", event->e.pocket,
+	      event->e.arg[0]);
 	check(r, "R-2.1-7", counters(r).wrong_pockets == before.wrong_pockets + 1,
 	      "a wrong pocket is not counted");
 	expect_fallen(r);
@@ -378,7 +392,8 @@ static void pulled_in(struct run *r, uint8_t state)
 	status(r);
 	while ((event = next_event(r, 200)))
 		if (event->e.type == DEALBOX_EV_CARD_LANDED)
-			check(r, "R-4.2-5", !event->e.insertion, "a card of the old board is counted into the new");
+			check(r, "R-4.2-5", !event->e.insertion,
+			      "a card of the old board is counted into the new");
 	check(r, "R-4.2-5", !r->observer.done, "a card of the old board is counted into the new");
 	check(r, "R-5-2", status(r).state == DEALBOX_STATE_FAULT, "a new board ends FAULT");
 	clear(r, false, NULL);
@@ -400,7 +415,8 @@ static void removed_done(struct run *r)
 		command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL);
 	do_step(r, "remove");
 	await(r, DEALBOX_EV_BOARD_REMOVED, 10000, "R-4.1-1");
-	check(r, "R-5-2", status(r).state == DEALBOX_STATE_IDLE, "DONE is not IDLE behind BOARD_REMOVED");
+	check(r, "R-5-2", status(r).state == DEALBOX_STATE_IDLE,
+	      "DONE is not IDLE behind BOARD_REMOVED");
 	check(r, "R-2.1-6", !status(r).cards_done, "the deal that ran last is not forgotten");
 	do_step(r, "insert");
 	status(r);
@@ -408,7 +424,8 @@ static void removed_done(struct run *r)
 
 static void cover(struct run *r)
 {
-	static const uint8_t states[] = { DEALBOX_STATE_DEALING, DEALBOX_STATE_PAUSED, DEALBOX_STATE_HELD };
+	static const uint8_t states[] = { DEALBOX_STATE_DEALING, DEALBOX_STATE_PAUSED,
+					  DEALBOX_STATE_HELD };
 	const struct event *event;
 	size_t i;
 
@@ -419,7 +436,8 @@ static void cover(struct run *r)
 		reach(r, states[i]);
 		do_step(r, "cover open");
 		event = await_maybe(r, DEALBOX_EV_COVER_OPENED, 3000);
-		if (!check(r, "R-4.3-1", event, "COVER_OPENED does not come in %s", state_name(states[i]))) {
+		if (!check(r, "R-4.3-1", event, "COVER_OPENED does not come in %s",
+			   state_name(states[i]))) {
 			step(r, "cover close");
 			end_test(r);
 		}
@@ -444,7 +462,8 @@ static void face_up(struct run *r)
 	else if (ROUTED(r))
 		plan_default(r, &plan);
 	else
-		not_supported(r, "only deals by card stop at a card that lies face up, and a pack does not fit");
+		not_supported(r, "only deals by card stop at a card that lies face up, and a pack "
+				 "does not fit");
 	r->route = true;
 	load(r, &plan);
 	enough_cards(r);
@@ -456,7 +475,8 @@ static void face_up(struct run *r)
 					    DEALBOX_EV_IS_STOP(event->e.type))))
 		;
 	check(r, event && event->e.type == DEALBOX_EV_CARD_READ ? "R-4.2-1" : "R-4.3-4",
-	      event && event->e.flags & DEALBOX_EVF_FACE_UP, "%s of a card that lies face up has not the flag",
+	      event && event->e.flags & DEALBOX_EVF_FACE_UP,
+	      "%s of a card that lies face up has not the flag",
 	      event ? event_name(event->e.type) : "no event");
 	settle(r);
 }
@@ -482,11 +502,12 @@ static void hardware(struct run *r)
 	reach(r, DEALBOX_STATE_DONE);
 	do_step(r, "break 78");
 	await(r, DEALBOX_EV_HARDWARE, 3000, "R-4.3-8");
-	check(r, "R-4.3-8", status(r).state == DEALBOX_STATE_FAULT, "FAULT is not entered from DONE");
+	check(r, "R-4.3-8", status(r).state == DEALBOX_STATE_FAULT,
+	      "FAULT is not entered from DONE");
 	clear(r, false, NULL);
 }
 
-/* --- pauses and aborts ------------------------------------------------------------------------- */
+/* --- pauses and aborts ------------------------------------------------------------------------ */
 
 /* Between accepting PAUSE or ABORT and its event, all is refused but LOCATE (R-5-6). */
 static void refused_between(struct run *r, bool aborting)
@@ -498,8 +519,8 @@ static void refused_between(struct run *r, bool aborting)
 	for (i = 0; i < sizeof(requests) - !aborting; i++) {
 		uint8_t error = command(r, requests[i], 0, 0, 0, NULL);
 
-		check(r, "R-5-6", error == DEALBOX_ERR_STATE, "command %02x behind %s: error %u", requests[i],
-		      aborting ? "ABORT" : "PAUSE", error);
+		check(r, "R-5-6", error == DEALBOX_ERR_STATE, "command %02x behind %s: error %u",
+		      requests[i], aborting ? "ABORT" : "PAUSE", error);
 	}
 	check(r, "R-5-6", !command(r, DEALBOX_OP_LOCATE, 0, 0, 0, NULL), "LOCATE is refused");
 }
@@ -515,17 +536,20 @@ static void pause_feed(struct run *r)
 	position = r->observer.position;
 	error = command(r, DEALBOX_OP_PAUSE, 0, 0, 0, NULL);
 	check(r, "R-5-1", !error, "PAUSE is refused with error %u", error);
-	check(r, "R-5-4", status(r).state == DEALBOX_STATE_DEALING, "PAUSED is entered before its event");
+	check(r, "R-5-4", status(r).state == DEALBOX_STATE_DEALING,
+	      "PAUSED is entered before its event");
 	refused_between(r, false);
 	do_step(r, "thaw");
 	event = await(r, DEALBOX_EV_PAUSED, 3000, "R-5.1-1");
-	check(r, "R-4.2-1", event->e.code == DEALBOX_PAUSED_BY_HOST, "PAUSED has the reason %u", event->e.code);
+	check(r, "R-4.2-1", event->e.code == DEALBOX_PAUSED_BY_HOST, "PAUSED has the reason %u",
+	      event->e.code);
 	check(r, "R-5-8", r->observer.position == position && !r->observer.cards[position].read,
 	      "a card that was not read when PAUSE was accepted is read before RESUME");
 	expect_quiet(r, "R-5-8", 60, "in PAUSED");
 	status(r);
 	error = command(r, DEALBOX_OP_RESUME, 0, 0, 0, NULL);
-	check(r, "R-5-3", !error && r->observer.state == DEALBOX_STATE_DEALING, "RESUME is refused");
+	check(r, "R-5-3", !error && r->observer.state == DEALBOX_STATE_DEALING,
+	      "RESUME is refused");
 	await(r, DEALBOX_EV_RESUMED, 1500, "R-5.1-1");
 	event = await_end(r, DEAL_MS);
 	no_joker(r, event);
@@ -581,9 +605,12 @@ static void abort_read(struct run *r)
 	command(r, DEALBOX_OP_ABORT, 0, 0, 0, NULL);
 	do_step(r, "thaw");
 	event = await(r, DEALBOX_EV_ABORTED, 3000, "R-5.1-1");
-	check(r, "R-5-9", !r->observer.cards[3].routed, "a card that was read passes the gate behind ABORT");
-	check(r, "R-4.2-1", event->e.position == 4, "ABORTED has %u cards, not 4", event->e.position);
-	check(r, "R-5-9", status(r).flags & DEALBOX_STATUS_CARD_AT_READER, "the card is not at the reader");
+	check(r, "R-5-9", !r->observer.cards[3].routed,
+	      "a card that was read passes the gate behind ABORT");
+	check(r, "R-4.2-1", event->e.position == 4, "ABORTED has %u cards, not 4",
+	      event->e.position);
+	check(r, "R-5-9", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
+	      "the card is not at the reader");
 	if (r->desc.reader == DEALBOX_READER_NONE)
 		return;
 	/* another board, and the card that nobody took out */
@@ -597,7 +624,8 @@ static void abort_read(struct run *r)
 	r->route = true;
 	check(r, "R-5-9", !start(r), "START is refused");
 	event = await(r, DEALBOX_EV_CARD_READ, 6000, "R-5.1-1");
-	check(r, "R-5-9", event->e.card == card, "the card at the reader is not the first of the next deal");
+	check(r, "R-5-9", event->e.card == card,
+	      "the card at the reader is not the first of the next deal");
 	settle(r);
 }
 
@@ -670,50 +698,63 @@ static void lock(struct run *r)
 	check(r, "R-5-14", !start(r), "START is refused");
 	check(r, "R-5-14", !step(r, "remove"), "the board is not locked when a deal starts");
 	await_end(r, DEAL_MS);
-	check(r, "R-5-14", !step(r, "remove"), "the board is free behind DEAL_DONE, without RELEASE_BOARD");
-	check(r, "R-5-15", !command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL), "RELEASE_BOARD is refused");
+	check(r, "R-5-14", !step(r, "remove"),
+	      "the board is free behind DEAL_DONE, without RELEASE_BOARD");
+	check(r, "R-5-15", !command(r, DEALBOX_OP_RELEASE_BOARD, 0, 0, 0, NULL),
+	      "RELEASE_BOARD is refused");
 	check(r, "R-5-15", step(r, "remove"), "RELEASE_BOARD does not open the lock");
 	do_step(r, "insert");
 	status(r);
-	check(r, "R-5-14", !step(r, "remove"), "the next board is not locked, since RELEASE_BOARD for that before");
+	check(r, "R-5-14", !step(r, "remove"),
+	      "the next board is not locked, since RELEASE_BOARD for that before");
 	status(r);
 }
 
 #define MADE	(NEED_FAULTS | NEED_BOARD)
 
 const struct test_row stop_tests[] = {
-	{ "stops", "feed-timeout", "R-4.3-1 R-5-3 R-5-13 R-5-16", "no card comes", MADE, .run = feed_timeout },
-	{ "stops", "deck-short", "R-4.3-1 R-4.3-7 R-5-16 R-6-12", "the hopper runs empty", MADE, .run = deck_short },
+	{ "stops", "feed-timeout", "R-4.3-1 R-5-3 R-5-13 R-5-16", "no card comes", MADE,
+	  .run = feed_timeout },
+	{ "stops", "deck-short", "R-4.3-1 R-4.3-7 R-5-16 R-6-12", "the hopper runs empty", MADE,
+	  .run = deck_short },
 	{ "stops", "unreadable", "R-4.3-1 R-4.3-4 R-6-9", "a card that cannot be read, by card",
 	  MADE | NEED_READER, .run = unreadable },
 	{ "stops", "unreadable-position", "R-4.2-1", "the same by position", MADE | NEED_READER,
 	  DEALBOX_CAP_BY_POSITION, unreadable_position },
-	{ "stops", "repeated", "R-2.1-7 R-2.3-1 R-4.3-1 R-4.3-2 R-4.3-3 R-4.3-4 R-5-13 R-6-5", "a card that was already dealt",
+	{ "stops", "repeated", "R-2.1-7 R-2.3-1 R-4.3-1 R-4.3-2 R-4.3-3 R-4.3-4 R-5-13 R-6-5",
+	  "a card that was already dealt",
 	  MADE | NEED_READER, .run = repeated },
 	{ "stops", "read-again", "R-4.3-10 R-5-7", "a card that was read before a pause", MADE,
 	  .run = read_again },
-	{ "stops", "not-in-plan", "R-2.1-7 R-4.3-1 R-4.3-4 R-4.3-10 R-5-13 R-5-16 R-5-17 R-6-5", "a card without a pocket",
+	{ "stops", "not-in-plan", "R-2.1-7 R-4.3-1 R-4.3-4 R-4.3-10 R-5-13 R-5-16 R-5-17 R-6-5",
+	  "a card without a pocket",
 	  MADE | NEED_READER, DEALBOX_CAP_BY_CARD, not_in_plan },
-	{ "stops", "jam", "R-2.1-7 R-2.3-1 R-4.3-1", "a card is stuck", MADE, DEALBOX_CAP_EXIT_SENSORS, jams },
-	{ "stops", "double-feed", "R-2.1-7 R-4.3-1 R-5-13", "two cards at once", MADE, DEALBOX_CAP_DOUBLE_FEED_SENSOR,
-	  double_feed },
+	{ "stops", "jam", "R-2.1-7 R-2.3-1 R-4.3-1", "a card is stuck", MADE,
+	  DEALBOX_CAP_EXIT_SENSORS, jams },
+	{ "stops", "double-feed", "R-2.1-7 R-4.3-1 R-5-13", "two cards at once", MADE,
+	  DEALBOX_CAP_DOUBLE_FEED_SENSOR, double_feed },
 	{ "stops", "wrong-pocket", "R-2.1-7 R-4.3-1 R-4.3-9", "a card falls elsewhere", MADE,
 	  DEALBOX_CAP_EXIT_SENSORS, wrong_pocket },
-	{ "stops", "board-pulled", "R-4.2-5 R-4.3-1 R-5-2", "the board is pulled out", MADE, .run = pulled },
+	{ "stops", "board-pulled", "R-4.2-5 R-4.3-1 R-5-2", "the board is pulled out", MADE,
+	  .run = pulled },
 	{ "stops", "removed", "R-2.1-6 R-5-2", "the board is taken out behind DEAL_DONE",
 	  NEED_HANDS | NEED_BOARD, .run = removed_done },
-	{ "stops", "cover", "R-4.3-1 R-4.3-9", "the cover is opened", NEED_HANDS | NEED_BOARD, .run = cover },
-	{ "stops", "face-up", "R-4.3-4", "a card that lies face up", MADE | NEED_READER, DEALBOX_CAP_FACE_SENSOR,
-	  face_up },
+	{ "stops", "cover", "R-4.3-1 R-4.3-9", "the cover is opened", NEED_HANDS | NEED_BOARD,
+	  .run = cover },
+	{ "stops", "face-up", "R-4.3-4", "a card that lies face up", MADE | NEED_READER,
+	  DEALBOX_CAP_FACE_SENSOR, face_up },
 	{ "stops", "hardware", "R-4.3-1 R-4.3-8 R-2.3-1", "HARDWARE", MADE, .run = hardware },
-	{ "stops", "pause", "R-2.1-9 R-4-15 R-5-3 R-5-4 R-5-5 R-5-6 R-5-8", "PAUSE and RESUME", MADE,
+	{ "stops", "pause", "R-2.1-9 R-4-15 R-5-3 R-5-4 R-5-5 R-5-6 R-5-8", "PAUSE and RESUME",
+	  MADE,
 	  .run = pause_feed },
 	{ "stops", "abort-pause", "R-5-6", "ABORT overrides PAUSE", MADE, .run = abort_pause },
-	{ "stops", "abort-read", "R-4.2-1 R-5-9", "ABORT with a card at the reader", MADE, DEALBOX_CAP_STORED_PLAN,
-	  abort_read },
+	{ "stops", "abort-read", "R-4.2-1 R-5-9", "ABORT with a card at the reader", MADE,
+	  DEALBOX_CAP_STORED_PLAN, abort_read },
 	{ "stops", "at-the-end", "R-5-10 R-5-11", "PAUSE and ABORT while the last card falls", MADE,
 	  .run = at_the_end },
-	{ "stops", "replaced", "R-5-12", "a stop instead of PAUSED and ABORTED", MADE, .run = replaced },
-	{ "stops", "lock", "R-5-14 R-5-15", "the lock of the board", MADE, DEALBOX_CAP_BOARD_LOCK, lock },
+	{ "stops", "replaced", "R-5-12", "a stop instead of PAUSED and ABORTED", MADE,
+	  .run = replaced },
+	{ "stops", "lock", "R-5-14 R-5-15", "the lock of the board", MADE, DEALBOX_CAP_BOARD_LOCK,
+	  lock },
 	{ 0 }
 };

@@ -23,7 +23,8 @@
 static void died(struct run *r)
 {
 	r->gone = true;
-	check(r, "R-2-3", false, "the machine is gone: it was unplugged, or its firmware restarted");
+	check(r, "R-2-3", false,
+	      "the machine is gone: it was unplugged, or its firmware restarted");
 	end_test(r);
 }
 
@@ -52,8 +53,8 @@ int control(struct run *r, uint8_t type, uint8_t request, uint16_t value, uint16
 		died(r);
 	if (ret == -EOPNOTSUPP)
 		unable(r);
-	note(r, "control %02x %02x value %04x index %04x length %u: %s%d", type, request, value, index,
-	     length, ret == -EPIPE ? "stall " : "", ret);
+	note(r, "control %02x %02x value %04x index %04x length %u: %s%d", type, request, value,
+	     index, length, ret == -EPIPE ? "stall " : "", ret);
 	check_time(r, "R-2-3", now_us() - began, 500000, "a control transfer");
 	if (ret == -ETIMEDOUT)
 		end_test(r);
@@ -69,7 +70,7 @@ int clear_halt(struct run *r, uint8_t endpoint)
 	return control(r, 0x02, 1, 0, endpoint, NULL, 0);
 }
 
-/* --- what comes in ------------------------------------------------------------------------------ */
+/* --- what comes in ---------------------------------------------------------------------------- */
 
 /* Return the pocket that the plan has for a card, 255 if none. */
 static uint8_t pocket_of(const struct wire_plan *plan, const struct wire_event *e)
@@ -96,20 +97,22 @@ static void answer_card(struct run *r, const struct wire_event *e)
 }
 
 /*
- * Judge the events that have come. While a command is under way, they wait: those that it causes may
- * come before its end (R-2.2-13).
+ * Judge the events that have come. While a command is under way, they wait: those that it causes
+ * may come before its end (R-2.2-13).
  */
 static void observe(struct run *r)
 {
 	/* what the observer looks at in each event, and in the status behind it */
-	static const char *const looks[] = { "R-0-2", "R-2.1-5", "R-2.1-9", "R-4-4", "R-4-5", "R-4-6", "R-4-10",
+	static const char *const looks[] = { "R-0-2", "R-2.1-5", "R-2.1-9", "R-4-4", "R-4-5",
+					     "R-4-6", "R-4-10",
 		"R-4-13", "R-4-15", "R-4.2-1", "R-4.2-2", "R-4.2-3", "R-5-4", "R-5-5", "R-5.2-1",
 		"R-5.2-2", "R-5.2-7", "R-5.2-8" };
 	size_t i;
 
 	r->deferring = false;
 	/* the module does not show reserved fields */
-	for (i = !!r->access->local; i < sizeof(looks) / sizeof(*looks) && r->event_judged < r->event_count; i++)
+	for (i = !!r->access->local;
+	     i < sizeof(looks) / sizeof(*looks) && r->event_judged < r->event_count; i++)
 		check(r, looks[i], true, "observed");
 	if (ROUTED(r) && r->observer.started) {
 		check(r, "R-6-4", true, "observed");
@@ -122,7 +125,8 @@ static void observe(struct run *r)
 		if (r->access->local && e.type == DEALBOX_EV_CARD_READ)
 			r->observer.gate[e.position & 63] = pocket_of(&r->plan, &e);
 		observer_event(&r->observer, r->events[r->event_judged++].bytes);
-		if (r->route && ROUTED(r) && !r->access->local && e.type == DEALBOX_EV_CARD_READ && !r->observer.test)
+		if (r->route && ROUTED(r) && !r->access->local && e.type == DEALBOX_EV_CARD_READ &&
+		    !r->observer.test)
 			answer_card(r, &e);
 	}
 }
@@ -141,7 +145,8 @@ static void take_event(struct run *r, const uint8_t *bytes)
 		r->event_room = room;
 	}
 	/* A flood must not take the limit of each test. */
-	if (r->event_count - r->event_first >= EVENTS_MAX && r->row && strcmp(r->row->group, "endurance")) {
+	if (r->event_count - r->event_first >= EVENTS_MAX && r->row &&
+	    strcmp(r->row->group, "endurance")) {
 		check(r, "R-4.1-1", false, "there are more than %d events", EVENTS_MAX);
 		end_test(r);
 	}
@@ -149,7 +154,9 @@ static void take_event(struct run *r, const uint8_t *bytes)
 	event->us = now_us();
 	memcpy(event->bytes, bytes, WIRE_EVENT_SIZE);
 	dealbox_decode_event(bytes, &event->e);
-	note(r, "event %u %s insertion %u position %u card %u pocket %u quality %u code %u args %u %u flags %u",
+	note(r,
+	     "event %u %s insertion %u position %u card %u pocket %u quality %u code %u args %u %u "
+	     "flags %u",
 	     event->e.number, event_name(event->e.type), event->e.insertion, event->e.position,
 	     event->e.card, event->e.pocket, event->e.quality, event->e.code, event->e.arg[0],
 	     event->e.arg[1], event->e.flags);
@@ -162,7 +169,8 @@ static void take_frames(struct run *r, const uint8_t *data, size_t length)
 	struct frame frame;
 
 	while (dealbox_frame_read(&r->frames, &data, &length, &frame)) {
-		check(r, "R-S2-1", frame.kind & 0x80, "the machine sends a frame of the kind %02x, which is the host's",
+		check(r, "R-S2-1", frame.kind & 0x80,
+		      "the machine sends a frame of the kind %02x, which is the host's",
 		      frame.kind);
 		/* A later version may add kinds (R-S2-5). */
 		if (frame.kind != FRAME_ANSWER && frame.kind != FRAME_EVENT)
@@ -174,7 +182,8 @@ static void take_frames(struct run *r, const uint8_t *data, size_t length)
 				take_event(r, frame.payload);
 		} else if (frame.kind == FRAME_ANSWER && frame.length && r->answer_length < 0) {
 			check(r, "R-S3-2", frame.tag == r->tag,
-			      "an ANSWER has the tag %u, and the request had %u", frame.tag, r->tag);
+			      "an ANSWER has the tag %u, and the request had %u", frame.tag,
+			      r->tag);
 			memcpy(r->answer, frame.payload, frame.length);
 			r->answer_length = frame.length;
 		} else {
@@ -224,7 +233,8 @@ unsigned int fetch(struct run *r, unsigned int ms)
 	} else if (ret >= 0) {
 		take_transfer(r, data, (size_t)ret);
 	} else if (ret != -ETIMEDOUT) {
-		check(r, "R-4-1", false, "a transfer of events ends with an error: %s", strerror(-ret));
+		check(r, "R-4-1", false, "a transfer of events ends with an error: %s",
+		      strerror(-ret));
 	}
 	return (unsigned int)(r->event_count - before);
 }
@@ -242,7 +252,8 @@ const struct event *next_event(struct run *r, unsigned int ms)
 				return event;
 		}
 		now = now_us();
-		if (!fetch(r, now < end ? (unsigned int)((end - now + 999) / 1000) : 0) && now >= end)
+		if (!fetch(r, now < end ? (unsigned int)((end - now + 999) / 1000) : 0) &&
+		    now >= end)
 			return NULL;
 	}
 }
@@ -313,7 +324,7 @@ void expect_quiet(struct run *r, const char *requirement, unsigned int ms, const
 	check(r, requirement, !event, "%s comes %s", event ? event_name(event->e.type) : "", after);
 }
 
-/* --- requests ----------------------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------------------- */
 
 static int framed(struct run *r, uint8_t request, uint16_t value, const void *data, size_t length)
 {
@@ -335,13 +346,14 @@ static int framed(struct run *r, uint8_t request, uint16_t value, const void *da
 		died(r);
 	while (ret >= 0 && r->answer_length < 0 && now_us() < end)
 		fetch(r, (unsigned int)((end - now_us()) / 1000 + 1));
-	note(r, "request %02x value %04x with %zu bytes: %d bytes, status %d", request, value, length,
-	     r->answer_length, r->answer_length > 0 ? r->answer[0] : -1);
+	note(r, "request %02x value %04x with %zu bytes: %d bytes, status %d", request, value,
+	     length, r->answer_length, r->answer_length > 0 ? r->answer[0] : -1);
 	check_time(r, "R-S3-2", now_us() - began, 500000, "the answer to a REQUEST");
 	if (r->answer_length < 0)
 		end_test(r);
 	times_add(r, "control_ms", (double)(now_us() - began) / 1000);
-	check(r, "R-S3-2", r->answer[0] <= FRAME_STALL, "an ANSWER has the status %02x", r->answer[0]);
+	check(r, "R-S3-2", r->answer[0] <= FRAME_STALL, "an ANSWER has the status %02x",
+	      r->answer[0]);
 	return r->answer[0] ? -EPIPE : r->answer_length - FRAME_ANSWER_HEADER;
 }
 
@@ -358,7 +370,8 @@ static int asked(struct run *r, uint8_t request, uint16_t value, uint8_t *data, 
 	if (ret == -EOPNOTSUPP)
 		unable(r);
 	note(r, "query %02x value %04x: %d", request, value, ret);
-	check(r, "R-2-3", ret >= 0 || ret == -EPIPE, "query %02x fails: %s", request, strerror(-ret));
+	check(r, "R-2-3", ret >= 0 || ret == -EPIPE, "query %02x fails: %s", request,
+	      strerror(-ret));
 	if (ret > length)
 		ret = length;
 	if (ret > 0)
@@ -470,7 +483,8 @@ uint8_t command(struct run *r, uint8_t request, uint32_t a, uint32_t b, uint32_t
 	      "GET_RESULT behind command %02x tells of command %02x with the number %u, not %u",
 	      request, result.request, result.sequence, wire.sequence);
 	if (HAS(r, REFUSES_BY_RESULT))
-		check(r, "R-2.2-9", ret >= 0, "the transfer of command %02x does not succeed", request);
+		check(r, "R-2.2-9", ret >= 0, "the transfer of command %02x does not succeed",
+		      request);
 	else
 		check(r, "R-2.2-2", (ret >= 0) == !result.error,
 		      "command %02x %s, and GET_RESULT has the error %u", request,
@@ -496,18 +510,21 @@ struct wire_status status(struct run *r)
 		size_t before = r->event_count;
 
 		ret = query(r, WIRE_GET_STATUS, 0, data, WIRE_STATUS_SIZE);
-		if (!check(r, "R-2.1-1", ret == WIRE_STATUS_SIZE, "GET_STATUS is answered by %d bytes",
-			   ret))
+		if (!check(r, "R-2.1-1", ret == WIRE_STATUS_SIZE,
+			   "GET_STATUS is answered by %d bytes", ret))
 			end_test(r);
 		if (!check(r, "R-2.1-1", dealbox_decode_status(data, &s),
 			   "GET_STATUS has a field out of range"))
 			end_test(r);
 		while ((int32_t)(s.next_event - r->observer.next) > 0)
 			if (!fetch(r, NUMBERED_WAIT_MS) &&
-			    !check(r, "R-2.1-9", false, "event %u, which GET_STATUS has numbered, did not come",
+			    !check(r, "R-2.1-9", false,
+				   "event %u, which GET_STATUS has numbered, did not come",
 				   r->observer.next))
 				end_test(r);
-		/* More came than it numbers: they are of a later moment, and say nothing about it. */
+		/*
+		 * More came than it numbers: they are of a later moment, and say nothing about it.
+		 */
 		if (s.next_event != r->observer.next && r->event_count != before)
 			continue;
 		if (s.next_event != r->observer.next && tries < STATUS_TRIES - 1)
@@ -536,12 +553,13 @@ struct dealbox_counters counters(struct run *r)
 	int ret = query(r, WIRE_GET_COUNTERS, 0, data, WIRE_COUNTERS_SIZE);
 
 	check(r, "R-2.1-1", ret == WIRE_COUNTERS_SIZE, "GET_COUNTERS is answered by %d bytes", ret);
-	check(r, "R-0-2", !get_unaligned_le32(data + 60), "a reserved field of GET_COUNTERS is not 0");
+	check(r, "R-0-2", !get_unaligned_le32(data + 60),
+	      "a reserved field of GET_COUNTERS is not 0");
 	dealbox_decode_counters(data, &out);
 	return out;
 }
 
-/* --- plans and gates ------------------------------------------------------------------------------- */
+/* --- plans and gates -------------------------------------------------------------------------- */
 
 static int framed_out(struct run *r, uint8_t kind, const void *data, size_t length)
 {
@@ -554,8 +572,10 @@ static int framed_out(struct run *r, uint8_t kind, const void *data, size_t leng
 
 int plan_out(struct run *r, const void *data, size_t length)
 {
-	int ret = r->access->local ? -EOPNOTSUPP : r->serial ? framed_out(r, FRAME_PLAN, data, length) :
-		r->access->ops->out(r->access, r->pipes.out, data, length, OUT_WAIT_MS);
+	int ret =
+		r->access->local ? -EOPNOTSUPP :
+		r->serial        ? framed_out(r, FRAME_PLAN, data, length) :
+			    r->access->ops->out(r->access, r->pipes.out, data, length, OUT_WAIT_MS);
 
 	note(r, "plan data, %zu bytes: %d", length, ret);
 	if (ret == -ENODEV)
@@ -567,7 +587,8 @@ int plan_out(struct run *r, const void *data, size_t length)
 
 int gate_out(struct run *r, const void *data, size_t length)
 {
-	int ret = r->access->local ? -EOPNOTSUPP : r->serial ? framed_out(r, FRAME_GATE, data, length) :
+	int ret = r->access->local ? -EOPNOTSUPP : r->serial ? framed_out(r, FRAME_GATE, data,
+									  length) :
 		r->access->ops->out(r->access, r->pipes.gate, data, length, OUT_WAIT_MS);
 
 	note(r, "gate command, %zu bytes: %d", length, ret);

@@ -272,7 +272,8 @@ static bool cmd_hopper(struct call *call)
 		operator_collect(call->control->operator);
 	} else if (call->count == 2 && !strcmp(call->words[1], "three")) {
 		for (i = 0; i < 3 && machine_table(call->control->machine)->count; i++)
-			pile_put_bottom(hopper, pile_take(machine_table(call->control->machine), 0));
+			pile_put_bottom(hopper,
+					pile_take(machine_table(call->control->machine), 0));
 	} else if (call->count > 2 && !strcmp(call->words[1], "top")) {
 		for (i = 2; i < call->count; i++)
 			if (card_parse(call->words[i]) < 0)
@@ -283,7 +284,8 @@ static bool cmd_hopper(struct call *call)
 			pile_put_top(hopper, (struct card){ .number = card_parse(call->words[i]),
 							    .stray = true });
 	} else {
-		return answer(call, "error: hopper empty, hopper three, hopper fill, or hopper top CARD...");
+		return answer(call, "error: hopper empty, hopper three, hopper fill, or hopper top "
+				    "CARD...");
 	}
 	machine_hopper_changed(call->control->machine);
 	return ok(call);
@@ -391,7 +393,8 @@ static bool cmd_wait(struct call *call)
 			if (!strcmp(what, counts[i].name))
 				return counts[i].is >= value ? ok(call) : false;
 	}
-	return answer(call, "error: wait plugged|unplugged|configured|frozen|board|no-board|unlocked|"
+	return answer(call,
+		      "error: wait plugged|unplugged|configured|frozen|board|no-board|unlocked|"
 		      "fetched, wait state STATE, or wait position|deals|stops|insertion NUMBER");
 }
 
@@ -402,7 +405,8 @@ static const struct {
 	{ "insert", "[BOARD]", "puts an empty board in", cmd_insert },
 	{ "remove", "[force]", "takes the board out; its cards go to the table", cmd_remove },
 	{ "cover", "open|close", "", cmd_cover },
-	{ "key", "start|stop|release|N [press|let-go]", "presses a key, lets it go, or both", cmd_key },
+	{ "key", "start|stop|release|N [press|let-go]", "presses a key, lets it go, or both",
+	  cmd_key },
 	{ "unplug", "[MS]", "pulls the cable, puts it back after MS", cmd_unplug },
 	{ "plug", "", "puts the cable back", cmd_plug },
 	{ "power-cycle", "[MS]", "switches off, and on after MS (100)", cmd_power_cycle },
@@ -412,10 +416,12 @@ static const struct {
 	{ "freeze", "", "no card moves and no deal is attested until thaw", cmd_freeze },
 	{ "thaw", "", "", cmd_freeze },
 	{ "speed", "FACTOR", "as --speed, from what begins next", cmd_speed },
-	{ "empty", "", "takes stuck cards out, all cards on the table go to the hopper", cmd_empty },
+	{ "empty", "", "takes stuck cards out, all cards on the table go to the hopper",
+	  cmd_empty },
 	{ "take-card", "", "takes the card at the reader out", cmd_take_card },
 	{ "clean-card", "", "turns the card at the reader face down", cmd_clean_card },
-	{ "hopper", "empty|three|fill|top CARD...", "takes cards out, puts three or all back, adds cards", cmd_hopper },
+	{ "hopper", "empty|three|fill|top CARD...", "takes cards out, puts three or all back, adds "
+						    "cards", cmd_hopper },
 	{ "operator", "on|off", "whether somebody serves the machine", cmd_operator },
 	{ "begin", "", "as operator off: a program serves the machine", cmd_begin },
 	{ "lamp", "on|off", "ok if the lamp of LOCATE blinks, or not", cmd_lamp },

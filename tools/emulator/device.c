@@ -178,8 +178,8 @@ static size_t device_descriptor(uint8_t *buf)
 {
 	static const uint8_t descriptor[] = {
 		18, DESC_DEVICE, 0x00, 0x02, 0, 0, 0, 64,
-		DEVICE_VENDOR & 0xff, DEVICE_VENDOR >> 8, DEVICE_PRODUCT & 0xff, DEVICE_PRODUCT >> 8, 0x00, 0x01,
-		1, 2, 3, 1,
+		DEVICE_VENDOR & 0xff, DEVICE_VENDOR >> 8, DEVICE_PRODUCT & 0xff,
+		DEVICE_PRODUCT >> 8, 0x00, 0x01, 1, 2, 3, 1,
 	};
 
 	return put(buf, descriptor, sizeof(descriptor));
@@ -667,7 +667,8 @@ static void receive_frames(struct device *d, uint64_t now, const uint8_t *data, 
 		memset(&d->frames, 0, sizeof(d->frames));
 	while (BROKEN(d, frame_skipped) && length >= FRAME_BYTES(0) && data[0] == 0xdb &&
 	       length >= (size_t)FRAME_BYTES(data[3]) &&
-	       get_unaligned_le32(data + FRAME_HEADER + data[3]) != ~crc32c(~0, data + 1, 3u + data[3])) {
+	       get_unaligned_le32(data + FRAME_HEADER + data[3]) !=
+		       ~crc32c(~0, data + 1, 3u + data[3])) {
 		length -= FRAME_BYTES(data[3]);
 		data += FRAME_BYTES(data[3]);
 	}

@@ -6,7 +6,8 @@
 #include "emulated.h"
 #include "memory.h"
 
-static void read_rules(struct scenario *scenario, const char *name, const char *rules, size_t length)
+static void read_rules(struct scenario *scenario, const char *name, const char *rules,
+		       size_t length)
 {
 	char error[400];
 

@@ -22,7 +22,9 @@ bool has(const struct machine *m, uint32_t capability)
 
 static uint32_t machine_clock(const struct machine *m)
 {
-	return (m->now - m->power_on) / (MUTANT(m, clock_slow) ? 2 : MUTANT(m, clock_ms) ? 1000 : 1);
+	return (m->now - m->power_on) / (MUTANT(m, clock_slow) ? 2 :
+					 MUTANT(m, clock_ms)   ? 1000 :
+								 1);
 }
 
 /* --- events (§4) ------------------------------------------------------------- */
@@ -58,7 +60,8 @@ static void event_hash(struct machine *m, const struct wire_event *event)
 {
 	uint8_t bytes[WIRE_EVENT_SIZE];
 
-	if (!m->attest_counts || (MUTANT(m, attest_landed) && event->type == DEALBOX_EV_CARD_LANDED))
+	if (!m->attest_counts ||
+	    (MUTANT(m, attest_landed) && event->type == DEALBOX_EV_CARD_LANDED))
 		return;
 	wire_event_put(bytes, event);
 	attest_event(&m->attest, bytes);
@@ -583,8 +586,9 @@ static int values_load(const struct machine *m, const struct wire_command *cmd)
 {
 	if (cmd->b && !is_plan_number(cmd->a))
 		return 1;
-	if (cmd->b && (cmd->b < WIRE_PLAN_SIZE(1) ||
-		       cmd->b > WIRE_PLAN_SIZE(m->config.desc.plan_entries) - MUTANT(m, plan_longest)))
+	if (cmd->b &&
+	    (cmd->b < WIRE_PLAN_SIZE(1) ||
+	     cmd->b > WIRE_PLAN_SIZE(m->config.desc.plan_entries) - MUTANT(m, plan_longest)))
 		return 2;
 	return cmd->c ? 3 : 0;
 }
@@ -609,7 +613,8 @@ static int values_test_deal(const struct machine *m, const struct wire_command *
 
 static int values_locate(const struct machine *m, const struct wire_command *cmd)
 {
-	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60u - MUTANT(m, locate_59)) ? 1 : cmd->b ? 2 : cmd->c ? 3 : 0;
+	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60u - MUTANT(m, locate_59)) ? 1 : cmd->b ?
+		2 : cmd->c ? 3 : 0;
 }
 
 static int values_attest(const struct machine *m, const struct wire_command *cmd)
@@ -648,7 +653,8 @@ static void run_load(struct machine *m, const struct wire_command *cmd)
 		return;
 	m->load_number = cmd->a;
 	m->load_length = cmd->b;
-	m->load_deadline = m->now + WIRE_PLAN_COMPLETE_MS * US_PER_MS / (MUTANT(m, load_hasty) ? 2 : 1);
+	m->load_deadline =
+		m->now + WIRE_PLAN_COMPLETE_MS * US_PER_MS / (MUTANT(m, load_hasty) ? 2 : 1);
 }
 
 static void deal_begin(struct machine *m)
@@ -668,7 +674,8 @@ static void deal_begin(struct machine *m)
 		memset(m->let_in, 0, sizeof(m->let_in));
 	if (m->deal.capture)
 		m->board.captured = true;
-	else if (!MUTANT(m, spent_done) && !MUTANT(m, spent_first) && !(MUTANT(m, test_unspent) && m->deal.test))
+	else if (!MUTANT(m, spent_done) && !MUTANT(m, spent_first) &&
+		 !(MUTANT(m, test_unspent) && m->deal.test))
 		m->board.spent = true;
 	if (MUTANT(m, capture_spends))
 		m->board.spent = true;
@@ -927,8 +934,10 @@ static uint8_t check(const struct machine *m, uint8_t request, uint16_t value,
 	/* After PAUSE or ABORT, accept nothing but ABORT after PAUSE. */
 	if (!(states & 1u << m->state) ||
 	    (m->pending != PENDING_NONE && command->states != ANY && !MUTANT(m, between) &&
-	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT || MUTANT(m, abort_waits))) ||
-	    (m->attest_at != MACHINE_NEVER && (command->deals || (command->attests && !MUTANT(m, attest_twice))))) {
+	     (m->pending == PENDING_ABORT || request != DEALBOX_OP_ABORT ||
+	      MUTANT(m, abort_waits))) ||
+	    (m->attest_at != MACHINE_NEVER &&
+	     (command->deals || (command->attests && !MUTANT(m, attest_twice))))) {
 		*detail = m->state;
 		return DEALBOX_ERR_STATE;
 	}
@@ -974,7 +983,8 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	if (MUTANT(m, short_number) && length == 3)
 		cmd.sequence = 0x123456;
 	if ((cmd.sequence || MUTANT(m, repeat_zero)) && cmd.sequence == m->last.sequence &&
-	    m->last.request && !MUTANT(m, repeat_acts) && (m->last_accepted || !MUTANT(m, repeat_checked)) &&
+	    m->last.request && !MUTANT(m, repeat_acts) &&
+	    (m->last_accepted || !MUTANT(m, repeat_checked)) &&
 	    !(MUTANT(m, repeat_request) && request != m->last.request) &&
 	    !(MUTANT(m, repeat_length) && length != WIRE_COMMAND_SIZE))
 		return m->last_accepted;
@@ -989,7 +999,8 @@ bool machine_command(struct machine *m, uint8_t request, uint16_t value, const u
 	} else {
 		result.error = check(m, request, value, &cmd, nonce, &result.detail);
 	}
-	if (MUTANT(m, refused_spends) && result.error >= DEALBOX_ERR_NO_PLAN && request == DEALBOX_OP_START)
+	if (MUTANT(m, refused_spends) && result.error >= DEALBOX_ERR_NO_PLAN &&
+	    request == DEALBOX_OP_START)
 		m->board.spent = true;
 	if (MUTANT(m, refused_unlast) && result.error)
 		return false;
@@ -1091,7 +1102,8 @@ static void load_finish(struct machine *m)
 
 bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
 {
-	if (m->load_deadline == MACHINE_NEVER && MUTANT(m, frame_plan) && length >= WIRE_PLAN_SIZE(1)) {
+	if (m->load_deadline == MACHINE_NEVER && MUTANT(m, frame_plan) &&
+	    length >= WIRE_PLAN_SIZE(1)) {
 		m->load_number = get_unaligned_le32(data + 8);
 		m->load_length = length;
 		m->load_deadline = m->now;
@@ -1110,7 +1122,9 @@ bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
 			return true;
 	}
 	m->load_deadline = MACHINE_NEVER;
-	m->load_check_at = m->now + (MUTANT(m, load_slow) ? 700000 : m->config.speed > 0 ? PLAN_CHECK_US : 0);
+	m->load_check_at = m->now + (MUTANT(m, load_slow) ? 700000 :
+				     m->config.speed > 0  ? PLAN_CHECK_US :
+							    0);
 	return !m->load_overrun;
 }
 

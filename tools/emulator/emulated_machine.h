@@ -108,11 +108,14 @@ bool machine_wakes(const struct machine *machine);
 void machine_suspended(struct machine *machine);
 
 /*
- * A machine that speaks the serial dialect itself, instead of by the frames of its device: for the core
- * of tools/machine, in tests/system/machine. Then no scenario changes a frame.
+ * A machine that speaks the serial dialect itself, instead of by the frames of its device: for the
+ * core of tools/machine, in tests/system/machine. Then no scenario changes a frame.
  */
 struct machine_stream {
-	/* The machine was configured, or is no longer; out: only a halt of the OUT endpoint was cleared */
+	/*
+	 * The machine was configured, or is no longer; out: only a halt of the OUT endpoint was
+	 * cleared
+	 */
 	void (*reset)(struct machine *machine, bool out);
 	void (*take)(struct machine *machine, const uint8_t *data, size_t length);
 	size_t (*give)(struct machine *machine, uint8_t *buf, size_t size);

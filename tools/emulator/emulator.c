@@ -346,8 +346,8 @@ static bool tell_answer(const char *path, FILE *file)
 }
 
 /*
- * Send a command to another emulator; without one, those of standard input, a line each. Returns the
- * exit status for the answers.
+ * Send a command to another emulator; without one, those of standard input, a line each. Returns
+ * the exit status for the answers.
  */
 static int tell(const char *path, char **words)
 {

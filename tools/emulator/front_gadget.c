@@ -248,7 +248,9 @@ static bool start_endpoints(struct gadget_front *f)
 			continue;
 		f->endpoint[i] = ioctl(f->fd, USB_RAW_IOCTL_EP_ENABLE, &descriptor);
 		if (f->endpoint[i] < 0) {
-			fprintf(stderr, "dealbox-emulator: --gadget: %s has no endpoint for address %02x: %s\n",
+			fprintf(stderr,
+				"dealbox-emulator: --gadget: %s has no endpoint for address %02x: "
+				"%s\n",
 				f->udc, addresses[i], strerror(errno));
 			return false;
 		}
@@ -344,7 +346,9 @@ static void submit(struct gadget_front *f, enum line_index index, const uint8_t 
 		   uint32_t length, uint64_t now)
 {
 	struct transfer transfer = {
-		.tag = index | f->setups << TAG_SETUP_SHIFT, .endpoint = addresses[index], .length = length,
+		.tag = index | f->setups << TAG_SETUP_SHIFT,
+		.endpoint = addresses[index],
+		.length = length,
 	};
 
 	if (index == LINE_CONTROL) {
@@ -601,7 +605,8 @@ static bool find_driver(struct gadget_front *f, const char *udc)
 static void explain(const char *udc, int error)
 {
 	if (error == -ENOENT)
-		fputs("dealbox-emulator: --gadget: raw_gadget is not there: modprobe raw_gadget; where the kernel has none, see docs/emulator.md\n",
+		fputs("dealbox-emulator: --gadget: raw_gadget is not there: modprobe raw_gadget; "
+		      "where the kernel has none, see docs/emulator.md\n",
 		      stderr);
 	else if (error == -EACCES)
 		fputs("dealbox-emulator: --gadget: only root may: use sudo\n", stderr);
@@ -622,7 +627,9 @@ struct front *front_gadget_open(const char *udc, struct device *device, struct m
 		return NULL;
 	f->front = (struct front){ &gadget_ops, device, machine, trace };
 	if (!find_driver(f, udc)) {
-		fprintf(stderr, "dealbox-emulator: --gadget %s: no such USB device controller; /sys/class/udc has their names\n",
+		fprintf(stderr,
+			"dealbox-emulator: --gadget %s: no such USB device controller; "
+			"/sys/class/udc has their names\n",
 			udc);
 		free(f);
 		return NULL;

@@ -58,7 +58,8 @@ static void answer_attach(int fd, uint32_t id, int32_t status, const struct emu_
 
 	if (attached)
 		memcpy(frame.data, attached, sizeof(*attached));
-	if (send(fd, &frame, sizeof(frame.head) + frame.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (send(fd, &frame, sizeof(frame.head) + frame.head.length, MSG_DONTWAIT | MSG_NOSIGNAL) <
+	    0)
 		return;	/* the host is gone, which the next poll notices */
 }
 
@@ -67,7 +68,8 @@ static void answer_attach(int fd, uint32_t id, int32_t status, const struct emu_
 /* Get the machine descriptor as over USB, so that a scenario can corrupt it. */
 static void get_machine_descriptor(struct socket_front *f, uint64_t now, uint8_t *buf, size_t size)
 {
-	static const struct transfer get = { .setup = { 0x80, 6, 0, 2, 0, 0, 0, 1 }, .length = 256 };
+	static const struct transfer get = { .setup = { 0x80, 6, 0, 2, 0, 0, 0, 1 },
+					     .length = 256 };
 	struct completion done;
 
 	device_submit(f->local.front.device, now, &get);
@@ -193,7 +195,8 @@ static void submit(struct socket_front *f, const struct frame *in, uint64_t now)
 		hang_up(f);
 		return;
 	}
-	front_trace(f->local.front.trace, now, "submit", transfer.endpoint, in->data, in->head.length);
+	front_trace(f->local.front.trace, now, "submit", transfer.endpoint, in->data,
+		    in->head.length);
 	device_submit(f->local.front.device, now, &transfer);
 }
 

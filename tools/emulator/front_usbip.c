@@ -72,7 +72,8 @@ static void lost(struct usbip_front *f)
 		return;
 	}
 	machine_unplug(f->front.machine, MACHINE_NEVER);
-	fputs("dealbox-emulator: the computer has detached the machine; the command \"plug\" plugs it in again\n",
+	fputs("dealbox-emulator: the computer has detached the machine; the command \"plug\" plugs "
+	      "it in again\n",
 	      stderr);
 }
 
@@ -271,15 +272,18 @@ static void explain(int error)
 	switch (-error) {
 	case ENODEV:
 	case ENOENT:
-		fputs("dealbox-emulator: --usbip: vhci_hcd is not there: modprobe vhci-hcd\n", stderr);
+		fputs("dealbox-emulator: --usbip: vhci_hcd is not there: modprobe vhci-hcd\n",
+		      stderr);
 		break;
 	case EACCES:
 	case EPERM:
-		fputs("dealbox-emulator: --usbip: only root may plug a machine in: use sudo, or --socket\n",
+		fputs("dealbox-emulator: --usbip: only root may plug a machine in: use sudo, or "
+		      "--socket\n",
 		      stderr);
 		break;
 	case EBUSY:
-		fputs("dealbox-emulator: --usbip: no port of vhci_hcd is free, or the one of --port is not\n",
+		fputs("dealbox-emulator: --usbip: no port of vhci_hcd is free, or the one of "
+		      "--port is not\n",
 		      stderr);
 		break;
 	default:

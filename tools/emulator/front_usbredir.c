@@ -91,7 +91,8 @@ static struct asked *ask(struct redir_front *f, uint64_t id, uint8_t endpoint)
 
 	for (i = 0; i < DEVICE_PENDING_MAX; i++) {
 		if (!f->asked[i].used) {
-			f->asked[i] = (struct asked){ .id = id, .endpoint = endpoint, .used = true };
+			f->asked[i] =
+				(struct asked){ .id = id, .endpoint = endpoint, .used = true };
 			return &f->asked[i];
 		}
 	}
@@ -120,8 +121,8 @@ static void submit(struct redir_front *f, struct transfer *transfer, const uint8
 	if (transfer->endpoint != DEVICE_EP_INT_IN) {
 		if (!transfer->endpoint)
 			front_trace(f->local.front.trace, f->now, "setup", 0, transfer->setup, 8);
-		front_trace(f->local.front.trace, f->now, "submit", transfer->endpoint, transfer->data,
-			    out ? transfer->length : 0);
+		front_trace(f->local.front.trace, f->now, "submit", transfer->endpoint,
+			    transfer->data, out ? transfer->length : 0);
 	}
 	device_submit(f->local.front.device, f->now, transfer);
 }
@@ -429,7 +430,8 @@ static void refuse_iso(struct redir_front *f, uint64_t id, uint8_t endpoint)
 	usbredirparser_send_iso_stream_status(f->parser, id, &status);
 }
 
-static void on_start_iso(void *context, uint64_t id, struct usb_redir_start_iso_stream_header *header)
+static void on_start_iso(void *context, uint64_t id,
+			 struct usb_redir_start_iso_stream_header *header)
 {
 	refuse_iso(context, id, header->endpoint);
 }

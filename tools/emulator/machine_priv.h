@@ -83,7 +83,7 @@ struct machine {
 	/* protocol */
 	uint8_t state, fault;
 	struct wire_result last;
-	struct wire_result before;	/* the command before; ahead: GET_RESULT has not told last yet */
+	struct wire_result before; /* the command before; ahead: GET_RESULT has not told last yet */
 	bool ahead;
 	unsigned int untold;	/* openings of the cover while not configured */
 	bool last_accepted;

@@ -125,7 +125,8 @@ static void settle(struct machine *m)
 	if (m->pending == PENDING_ABORT) {
 		event = event_of(DEALBOX_EV_ABORTED);
 		event.code = m->deal.plan;
-		event.position = m->deal.position + (m->path.count && !MUTANT(m, abort_count) ? 1 : 0);
+		event.position =
+			m->deal.position + (m->path.count && !MUTANT(m, abort_count) ? 1 : 0);
 		event_send(m, &event);
 		deal_end(m, MACHINE_VOID);
 		m->state = DEALBOX_STATE_IDLE;
@@ -421,7 +422,8 @@ static void read_card(struct machine *m)
 	struct wire_event event;
 	uint8_t stop;
 
-	if (m->pending != PENDING_NONE && !(MUTANT(m, pause_reads) && m->pending == PENDING_PAUSE)) {
+	if (m->pending != PENDING_NONE &&
+	    !(MUTANT(m, pause_reads) && m->pending == PENDING_PAUSE)) {
 		m->step = STEP_NONE;
 		settle(m);
 		return;
@@ -683,7 +685,8 @@ int machine_insert(struct machine *m, uint16_t number)
 		return -EBUSY;
 	memset(&m->board, 0, sizeof(m->board));
 	memset(m->let_in, 0, sizeof(m->let_in));
-	m->board.insertion = m->memory.insertion += !MUTANT(m, insertion_again) || (m->boards + 1) % 4;
+	m->board.insertion = m->memory.insertion += !MUTANT(m, insertion_again) ||
+						    (m->boards + 1) % 4;
 	if (!m->board.insertion)
 		m->board.insertion = ++m->memory.insertion;
 	m->board.ordinal = ++m->boards;
@@ -749,7 +752,8 @@ void machine_cover(struct machine *m, bool open)
 		return;
 	m->cover_open = open;
 	event_send(m, &event);
-	if (open && deal_is_on(m) && !(MUTANT(m, cover_paused) && m->state == DEALBOX_STATE_PAUSED) &&
+	if (open && deal_is_on(m) &&
+	    !(MUTANT(m, cover_paused) && m->state == DEALBOX_STATE_PAUSED) &&
 	    !(MUTANT(m, resume_open) && m->state == DEALBOX_STATE_HELD)) {
 		event = event_of(DEALBOX_EV_COVER_OPENED);
 		event.position = m->deal.position;

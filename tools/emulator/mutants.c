@@ -5,13 +5,14 @@
 #include "mutants.h"
 #include "wire.h"
 
-#define CODE(name, requirement, machine, what)	{ #name, requirement, machine, what, MUTANT_##name },
+#define CODE(name, requirement, machine, what) { #name, requirement, machine, what, MUTANT_##name },
 /* a machine whose transfers or events a scenario changes */
 #define RULE(name, requirement, machine, what, rule) \
 	{ #name, requirement, machine, what, .scenario = rule },
 /* a command that is accepted where R-5-1 says STATE, or the other way round */
 #define COMMAND(name, request, machine, requirement, state) \
-	{ #name "_" #state, requirement, machine, #name " in " #state " is answered otherwise", MUTANT_NONE, \
+	{ #name "_" #state, requirement, machine, #name " in " #state " is answered otherwise", \
+	  MUTANT_NONE, \
 	  NULL, request, DEALBOX_STATE_##state },
 /* the whole row of a command in the table of R-5-1 */
 #define IN_EACH_STATE(name, request, machine, in_done) \
@@ -37,15 +38,18 @@ static const struct mutant mutants[] = {
 	IN_EACH_STATE(release_board, DEALBOX_OP_RELEASE_BOARD, IS_LOCKED, "R-5-1")
 	IN_EACH_STATE(locate, DEALBOX_OP_LOCATE, PLAIN, "R-5-1")
 	IN_EACH_STATE(attest, WIRE_ATTEST, IS_ATTESTING, "R-5-1")
-	RULE(device_class, "R-1-8", PLAIN, "bDeviceClass is ff", "on descriptor device always: set 4 ff")
+	RULE(device_class, "R-1-8", PLAIN, "bDeviceClass is ff",
+	     "on descriptor device always: set 4 ff")
 	RULE(no_serial, "R-1-4", PLAIN, "there is no serial number",
 	     "on descriptor device always: set 16 00")
-	RULE(endpoint_count, "R-1-1", PLAIN, "bNumEndpoints is 4", "on descriptor config always: set 13 04")
+	RULE(endpoint_count, "R-1-1", PLAIN, "bNumEndpoints is 4",
+	     "on descriptor config always: set 13 04")
 	RULE(bulk_size, "R-1-5", PLAIN, "bulk OUT has packets of 1024 bytes",
 	     "on descriptor config always: set 46 0004")
 	RULE(two_transactions, "R-1-6", PLAIN, "interrupt IN has two transactions in a microframe",
 	     "on descriptor config always: set 53 0009")
-	RULE(reader_kind, "R-1.1-1", PLAIN, "bReader is 7", "on descriptor config always: set 21 07")
+	RULE(reader_kind, "R-1.1-1", PLAIN, "bReader is 7",
+	     "on descriptor config always: set 21 07")
 	RULE(both_kinds, "R-1.1-7", PLAIN, "stored plan and host-routed at once",
 	     "on descriptor config always: set 30 e7")
 	RULE(no_modes, "R-1.1-8", PLAIN, "neither by card nor by position",
@@ -66,23 +70,31 @@ static const struct mutant mutants[] = {
 	     "on event CARD_READ every 3: set 2 0100")
 	RULE(slow_answer, "R-2-3", PLAIN, "GET_COUNTERS takes 600 ms",
 	     "on request GET_COUNTERS always: delay 600")
-	RULE(describe_short, "R-2.1-8", IS_ASKED, "DESCRIBE has 20 bytes", "on request 0x00 always: short 20")
-	RULE(short_answer, "R-2.1-1", PLAIN, "GET_INFO has 63 bytes", "on request GET_INFO always: short 63")
-	RULE(long_answer, "R-2.1-1", PLAIN, "GET_RESULT has 17 bytes", "on request GET_RESULT always: long 17")
+	RULE(describe_short, "R-2.1-8", IS_ASKED, "DESCRIBE has 20 bytes",
+	     "on request 0x00 always: short 20")
+	RULE(short_answer, "R-2.1-1", PLAIN, "GET_INFO has 63 bytes",
+	     "on request GET_INFO always: short 63")
+	RULE(long_answer, "R-2.1-1", PLAIN, "GET_RESULT has 17 bytes",
+	     "on request GET_RESULT always: long 17")
 	RULE(accepted_stall, "R-2.2-2", PLAIN, "LOCATE is carried out and stalled",
 	     "on request LOCATE always: status EPIPE")
-	RULE(empty_packet, "R-4-3", PLAIN, "an empty packet comes among the events", "on transfer nth 6: bytes")
-	RULE(half_event, "R-4-1", PLAIN, "a transfer has half an event", "on transfer every 6: short 48")
+	RULE(empty_packet, "R-4-3", PLAIN, "an empty packet comes among the events",
+	     "on transfer nth 6: bytes")
+	RULE(half_event, "R-4-1", PLAIN, "a transfer has half an event",
+	     "on transfer every 6: short 48")
 	RULE(number_skipped, "R-4-5", PLAIN, "an event is numbered and not sent",
 	     "on event CARD_ROUTED nth 5: drop")
-	RULE(event_twice, "R-4-5", PLAIN, "an event is sent twice", "on event CARD_LANDED nth 5: duplicate")
-	RULE(landed_pocket, "R-4.2-1", PLAIN, "CARD_LANDED has another pocket; the counts are right",
+	RULE(event_twice, "R-4-5", PLAIN, "an event is sent twice",
+	     "on event CARD_LANDED nth 5: duplicate")
+	RULE(landed_pocket, "R-4.2-1", PLAIN, "CARD_LANDED has another pocket; the counts are "
+					      "right",
 	     "on event CARD_LANDED position 1 always: set 18 03")
 	RULE(routed_pocket, "R-3-12", PLAIN, "CARD_ROUTED has another pocket than the plan",
 	     "on event CARD_ROUTED position 1 always: set 18 00")
 	RULE(read_untold, "R-4.2-2", PLAIN, "a card is let into its pocket without CARD_READ",
 	     "on event CARD_READ position 2 always: set 0 f0")
-	RULE(gate_pocket, "R-6-4", IS_ROUTED, "CARD_ROUTED has another pocket than the gate command",
+	RULE(gate_pocket, "R-6-4", IS_ROUTED, "CARD_ROUTED has another pocket than the gate "
+					      "command",
 	     "on event CARD_ROUTED position 1 always: set 18 00")
 	RULE(routed_blind, "R-6-10", IS_ROUTED_BLIND, "a machine without reader names a card",
 	     "on event CARD_READ position 2 always: set 17 05")
@@ -113,17 +125,20 @@ static const struct mutant mutants[] = {
 	     "on event WRONG_POCKET always: set 24 07")
 	RULE(pulled_insertion, "R-4.3-1", PLAIN, "BOARD_PULLED has the insertion 0",
 	     "on event BOARD_PULLED always: set 12 00000000")
-	RULE(let_go, "R-4.1-1", PLAIN, "a key that is let go is not told", "on event KEY every 2: drop")
+	RULE(let_go, "R-4.1-1", PLAIN, "a key that is let go is not told",
+	     "on event KEY every 2: drop")
 	RULE(lost_reason, "R-1.2-2", PLAIN, "the reason of STATE_LOST is always 1",
 	     "on event STATE_LOST always: set 20 01")
 	RULE(inserted_flag, "R-5.2-7", PLAIN, "each board was there at power-on",
 	     "on event BOARD_INSERTED always: set 1 02")
-	RULE(good_plan, "R-3-12", PLAIN, "every fifth plan is refused", "on plan every 5: refuse PLAN 32")
+	RULE(good_plan, "R-3-12", PLAIN, "every fifth plan is refused",
+	     "on plan every 5: refuse PLAN 32")
 	RULE(identity_key, "R-5.3-3", IS_ATTESTING, "the key id is not that of the key",
 	     "on request GET_IDENTITY always: set 8 00")
 	RULE(statement_magic, "R-5.3-14", IS_ATTESTING, "the magic of the statement is wrong",
 	     "on request GET_STATEMENT always: set 0 45")
-	RULE(statement_plan, "R-5.3-15", IS_ATTESTING, "the statement does not say that there is a plan",
+	RULE(statement_plan, "R-5.3-15", IS_ATTESTING, "the statement does not say that there is a "
+						       "plan",
 	     "on request GET_STATEMENT always: set 6 01")
 	RULE(signature, "R-5.3-16", IS_ATTESTING, "the signature is wrong",
 	     "on request GET_SIGNATURE always: set 40 0000")
@@ -135,11 +150,14 @@ static const struct mutant mutants[] = {
 	     "on transfer every 9: bytes")
 	RULE(frame_refuses, "R-S3-10", IS_SERIAL, "REFUSES_BY_RESULT in the serial dialect",
 	     "on request 0x00 always: set 13 1f")
-	RULE(frame_sum, "R-S2-1", IS_SERIAL, "a frame has a wrong sum", "on frame EVENT nth 12: bad-sum")
-	RULE(frame_tag, "R-S3-2", IS_SERIAL, "an ANSWER has the tag 0", "on frame ANSWER every 9: set 2 00")
+	RULE(frame_sum, "R-S2-1", IS_SERIAL, "a frame has a wrong sum",
+	     "on frame EVENT nth 12: bad-sum")
+	RULE(frame_tag, "R-S3-2", IS_SERIAL, "an ANSWER has the tag 0",
+	     "on frame ANSWER every 9: set 2 00")
 	RULE(frame_status, "R-S3-2", IS_SERIAL, "an ANSWER has the status 07",
 	     "on frame ANSWER every 9: set 4 07")
-	RULE(frame_twice, "R-S3-2", IS_SERIAL, "an ANSWER comes twice", "on frame ANSWER nth 7: duplicate")
+	RULE(frame_twice, "R-S3-2", IS_SERIAL, "an ANSWER comes twice",
+	     "on frame ANSWER nth 7: duplicate")
 	RULE(frame_describe_0, "R-S1-6", IS_SERIAL, "DESCRIBE on endpoint 0 has another answer",
 	     "on request 0x00 nth 1: set 6 05")
 };
@@ -161,6 +179,6 @@ void mutants_list(void)
 	size_t i;
 
 	for (i = 0; i < MUTANTS; i++)
-		printf("%s\t%s\t%s\t%s\n", mutants[i].name, mutants[i].requirement, mutants[i].machine,
-		       mutants[i].what);
+		printf("%s\t%s\t%s\t%s\n", mutants[i].name, mutants[i].requirement,
+		       mutants[i].machine, mutants[i].what);
 }

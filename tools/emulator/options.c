@@ -68,15 +68,22 @@ static const struct option_text {
 } option_texts[] = {
 	{ "socket", "PATH", "serve the library's emu:PATH (no root, no kernel module)", 's' },
 	{ "usbip", NULL, "plug the machine into this computer through vhci_hcd (root)", 'u' },
-	{ "usbredir", "PATH", "plug the machine into a virtual machine, by QEMU's usb-redir at this socket", 'q' },
-	{ "gadget", "UDC", "be the machine at the other end of this USB device controller's cable (root)", 'G' },
+	{ "usbredir", "PATH", "plug the machine into a virtual machine, by QEMU's usb-redir at "
+			      "this socket", 'q' },
+	{ "gadget", "UDC", "be the machine at the other end of this USB device controller's cable "
+			   "(root)", 'G' },
 	{ "serve", "TCP-PORT", "be a USB/IP server on 127.0.0.1; 0 = any free port", 'l' },
 	{ "port", "N", "port of vhci_hcd; otherwise the first free one", 'p' },
-	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind serials", 'n' },
-	{ "kind", "stored|routed", "who holds the plan: the machine, or the host routes each card", 'k' },
-	{ "dialect", "native|serial", "what it speaks on USB: docs/protocol.md, or docs/protocol-serial.md", 'D' },
-	{ "descriptor", "usb|request", "where it says what it can do: among USB's descriptors, or only when asked", 'Q' },
-	{ "speed", "FACTOR", "1 = about 10 cards a second, 0 = as fast as the host fetches events", 'x' },
+	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind "
+			   "serials", 'n' },
+	{ "kind", "stored|routed", "who holds the plan: the machine, or the host routes each card",
+	  'k' },
+	{ "dialect", "native|serial", "what it speaks on USB: docs/protocol.md, or "
+				      "docs/protocol-serial.md", 'D' },
+	{ "descriptor", "usb|request", "where it says what it can do: among USB's descriptors, or "
+				       "only when asked", 'Q' },
+	{ "speed", "FACTOR", "1 = about 10 cards a second, 0 = as fast as the host fetches events",
+	  'x' },
 	{ "seed", "N", "order of the cards, and all else that is left to chance", 'r' },
 	{ "pack", "bridge|preferans|jokers", "which cards a pack has: 52, 32 or 54", 'c' },
 	{ "packs", "N", "packs in the hopper", 'P' },
@@ -85,10 +92,12 @@ static const struct option_text {
 	{ "manual", NULL, "nobody serves the machine: boards go in and out by --control", 'm' },
 	{ "scenario", "FILE", "what goes wrong, and when", 'f' },
 	{ "control", "PATH", "socket for commands, one a line", 'C' },
-	{ "account", "FILE", "what lay in each board that was taken out, as JSON lines (shows cards)", 'a' },
+	{ "account", "FILE", "what lay in each board that was taken out, as JSON lines (shows "
+			     "cards)", 'a' },
 	{ "state", "FILE", "what the machine keeps without power", 'S' },
 	{ "trace", "FILE", "every transfer in hex (shows cards)", 't' },
-	{ "mutant", "NAME", "for tests of tests: violate one requirement of the protocol; list = which there are", 'M' },
+	{ "mutant", "NAME", "for tests of tests: violate one requirement of the protocol; list = "
+			    "which there are", 'M' },
 	{ "serial", "TEXT", "serial number", 'i' },
 	{ "name", "TEXT", "name of the model", 'N' },
 	{ "reader", "none|barcode|camera|other", "how cards are read", 'R' },
@@ -97,9 +106,11 @@ static const struct option_text {
 	{ "hopper", "N", "cards that fit into the hopper, 1 to 512", 'H' },
 	{ "plan-cards", "N", "longest plan, 1 to 64", 'L' },
 	{ "capabilities", "LIST", "exactly these, e.g. by-card,exit-sensors", 'K' },
-	{ "gate-deadline", "US", "routed: time for the host to answer a card, in microseconds", 'g' },
+	{ "gate-deadline", "US", "routed: time for the host to answer a card, in microseconds",
+	  'g' },
 	{ "packet", "BYTES", "wMaxPacketSize of the event endpoint, 32 to 1024", 'e' },
-	{ "tell", "PATH", "gives the command behind it to the emulator with --control PATH, prints its answer", 'T' },
+	{ "tell", "PATH", "gives the command behind it to the emulator with --control PATH, prints "
+			  "its answer", 'T' },
 	{ "help", NULL, "this text", 'h' },
 	{ "version", NULL, "the version", 'V' },
 };
@@ -129,7 +140,8 @@ static void help(void)
 		printf(" %s", capabilities[i].name);
 	printf("\n\nCommands of --control:\n%s", control_help());
 	printf("\nRules of --scenario are \"CONDITIONS: ACTION\". Actions:\n%s", scenario_help());
-	puts("\nExit status: 0 ended by a signal, or --tell was answered \"ok\"; 1 --tell was answered\n"
+	puts("\nExit status: 0 ended by a signal, or --tell was answered \"ok\"; 1 --tell was "
+	     "answered\n"
 	     "\"error\"; 2 usage or input; 3 a socket, file or port failed.\n"
 	     "See dealbox-emulator(1).");
 }
@@ -142,8 +154,8 @@ static uint64_t number(const char *option, const char *text, uint64_t min, uint6
 	errno = 0;
 	value = strtoull(text, &end, 0);
 	if (errno || *end || *text < '0' || *text > '9' || value < min || value > max)
-		die(EXIT_USAGE, "--%s %s: a number from %" PRIu64 " to %" PRIu64 " is needed", option,
-		    text, min, max);
+		die(EXIT_USAGE, "--%s %s: a number from %" PRIu64 " to %" PRIu64 " is needed",
+		    option, text, min, max);
 	return value;
 }
 
@@ -171,7 +183,8 @@ static void set_text(const char *option, char *to, size_t size, const char *text
 		die(EXIT_USAGE, "--%s: 1 to %zu characters are needed", option, size - 1);
 	for (c = text; *c; c++)
 		if (*c < ' ' || *c > '~')
-			die(EXIT_USAGE, "--%s: only printable ASCII characters are possible", option);
+			die(EXIT_USAGE, "--%s: only printable ASCII characters are possible",
+			    option);
 	strcpy(to, text);
 }
 
@@ -190,7 +203,8 @@ static void set_capabilities(struct options *o, const char *text)
 			if (!strcmp(word, capabilities[i].name))
 				break;
 		if (i == sizeof(capabilities) / sizeof(*capabilities))
-			die(EXIT_USAGE, "--capabilities: there is no \"%s\"; --help lists them", word);
+			die(EXIT_USAGE, "--capabilities: there is no \"%s\"; --help lists them",
+			    word);
 		*bits |= capabilities[i].bit;
 	}
 }
@@ -220,7 +234,9 @@ static void set_boards(struct options *o, const char *text)
 			to = strtoul(end + 1, &end, 10);
 		if (end == text || (*end && *end != ',') || !from || !to || from > 65535 ||
 		    to > 65535)
-			die(EXIT_USAGE, "--boards: numbers from 1 to 65535 and ranges are needed, e.g. 1-16,20");
+			die(EXIT_USAGE,
+			    "--boards: numbers from 1 to 65535 and ranges are needed, e.g. "
+			    "1-16,20");
 		text = end + (*end == ',');
 		for (;; from < to ? from++ : from--) {
 			if (o->board_count == OPERATOR_BOARDS_MAX)
@@ -286,7 +302,8 @@ static void set_deck(struct options *o, const char *path)
 			card = card_parse(word);
 		}
 		if (card < 0)
-			die(EXIT_USAGE, "%s:%u: a card is needed, such as SA, h10 or joker1", path, line);
+			die(EXIT_USAGE, "%s:%u: a card is needed, such as SA, h10 or joker1", path,
+			    line);
 		if (o->order_count == o->machine.desc.hopper)
 			die(EXIT_USAGE, "%s:%u: more cards than the %u of the hopper; see --hopper",
 			    path, line, o->machine.desc.hopper);
@@ -302,7 +319,8 @@ static void set_deck(struct options *o, const char *path)
 
 static void take_option(struct options *o, const char *name, char letter, const char *arg)
 {
-	static const uint64_t packs[] = { DEALBOX_PACK_BRIDGE, DEALBOX_PACK_PREFERANS, (1ULL << 54) - 1 };
+	static const uint64_t packs[] = { DEALBOX_PACK_BRIDGE, DEALBOX_PACK_PREFERANS,
+					  (1ULL << 54) - 1 };
 	struct wire_descriptor *desc = &o->machine.desc;
 	char *end;
 
@@ -342,8 +360,10 @@ static void take_option(struct options *o, const char *name, char letter, const 
 		break;
 	case 'x':
 		o->machine.speed = strtod(arg, &end);
-		if (end == arg || *end || !(o->machine.speed >= 0 && o->machine.speed <= MACHINE_SPEED_MAX))
-			die(EXIT_USAGE, "--speed %s: a factor from 0 to %.0f is needed", arg, MACHINE_SPEED_MAX);
+		if (end == arg || *end ||
+		    !(o->machine.speed >= 0 && o->machine.speed <= MACHINE_SPEED_MAX))
+			die(EXIT_USAGE, "--speed %s: a factor from 0 to %.0f is needed", arg,
+			    MACHINE_SPEED_MAX);
 		break;
 	case 'r':
 		o->machine.seed = number(name, arg, 0, UINT64_MAX);
@@ -429,9 +449,13 @@ static void check_options(struct options *o, const char *deck, const char *list)
 
 	if (o->usbip + (o->socket != NULL) + (o->usbredir != NULL) + (o->gadget != NULL) +
 	    (o->serve >= 0) != 1)
-		die(EXIT_USAGE, "exactly one of --socket PATH, --usbip, --usbredir PATH, --gadget UDC and --serve TCP-PORT is needed; see --help");
+		die(EXIT_USAGE,
+		    "exactly one of --socket PATH, --usbip, --usbredir PATH, --gadget UDC and "
+		    "--serve TCP-PORT is needed; see --help");
 	if (o->device.protocol == FRAME_PROTOCOL && o->gadget)
-		die(EXIT_USAGE, "--dialect serial does not go with --gadget, which knows the endpoints of the native dialect only");
+		die(EXIT_USAGE,
+		    "--dialect serial does not go with --gadget, which knows the endpoints of the "
+		    "native dialect only");
 	if (o->gadget && o->machines > 1)
 		die(EXIT_USAGE, "--gadget goes with one machine");
 	if (o->port >= 0 && (!o->usbip || o->machines > 1))
@@ -449,14 +473,18 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	}
 	if (desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT &&
 	    (o->device.protocol == FRAME_PROTOCOL || !o->device.by_request))
-		die(EXIT_USAGE, "--capabilities refuses-by-result needs --descriptor request, and the native dialect");
+		die(EXIT_USAGE,
+		    "--capabilities refuses-by-result needs --descriptor request, and the native "
+		    "dialect");
 	if (o->board_count && !list)
 		desc->capabilities |= DEALBOX_CAP_BOARD_READER;
 	if (kind == DEALBOX_CAP_STORED_PLAN)
 		desc->gate_deadline_us = 0;
 	wire_descriptor_put(buf, desc);
 	if (!dealbox_decode_descriptor(buf, sizeof(buf), &again))
-		die(EXIT_USAGE, "--capabilities: by-card or by-position is needed, and by-card and capture need a reader");
+		die(EXIT_USAGE,
+		    "--capabilities: by-card or by-position is needed, and by-card and capture "
+		    "need a reader");
 	if (deck)
 		set_deck(o, deck);
 	memcpy(o->machine.info.name, o->device.product, sizeof(o->machine.info.name));

@@ -326,7 +326,9 @@ static bool parse_hook(struct parser *p, char **words, int count, int *used, uin
 	const struct name *names = NULL;
 
 	if (count < 2 || !name_of(hooks, words[1], 0, hook) || isdigit((unsigned char)*words[1]))
-		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, descriptor, standard, plan, route, transfer, stream, frame, submit, cancel");
+		return wrong(p, "\"on\" needs one of feed, read, gate, land, event, request, "
+				"descriptor, standard, plan, route, transfer, stream, frame, "
+				"submit, cancel");
 	*used = 2;
 	if (*hook == HOOK_EVENT)
 		names = events;
@@ -389,7 +391,8 @@ static bool parse_conditions(struct parser *p, char **words, int count, struct r
 			if (!strcasecmp(words[i], numbers[n].name))
 				break;
 		if (n == sizeof(numbers) / sizeof(*numbers))
-			return wrong(p, "\"%.40s\" is no condition; there are on, insertion, deal, position, card, pocket, nth, times, every, always",
+			return wrong(p, "\"%.40s\" is no condition; there are on, insertion, deal, "
+					"position, card, pocket, nth, times, every, always",
 				     words[i]);
 		if (i + 1 == count || !number_of(words[i + 1], numbers[n].value) ||
 		    *numbers[n].value < numbers[n].min || *numbers[n].value > numbers[n].max)

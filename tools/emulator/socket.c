@@ -18,7 +18,8 @@ static int remove_stale(const struct sockaddr_un *address, int type)
 	if (lstat(address->sun_path, &status))
 		return 0;	/* bind() will report the error */
 	if (!S_ISSOCK(status.st_mode)) {
-		fprintf(stderr, "dealbox-emulator: %s: is there and is not a socket; name another path\n",
+		fprintf(stderr,
+			"dealbox-emulator: %s: is there and is not a socket; name another path\n",
 			address->sun_path);
 		return -1;
 	}

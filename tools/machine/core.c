@@ -14,7 +14,7 @@
 #define GATE_TIME	500000
 #define FALL_TIME	1000000
 #define GATE_DEADLINE	400000
-#define REST_TIME	1500000		/* until a card that comes is at rest, behind PAUSE and ABORT */
+#define REST_TIME 1500000 /* until a card that comes is at rest, behind PAUSE and ABORT */
 #define LOAD_TIME	2000000		/* R-3-6 */
 #define QUIET_TIME	300000		/* R-4.3-8 */
 /* ms; less than the 5000 ms from a fed card to its event (R-5.1-1) */
@@ -133,7 +133,8 @@ static bool has(const struct core *core, uint32_t capability)
 
 static bool is_in_deal(const struct core *core)
 {
-	return core->state == CORE_DEALING || core->state == CORE_PAUSED || core->state == CORE_HELD;
+	return core->state == CORE_DEALING || core->state == CORE_PAUSED ||
+	       core->state == CORE_HELD;
 }
 
 /* A plan is secret (R-3-11); the compiler would leave out a memset() that nobody reads. */
@@ -161,7 +162,8 @@ static bool is_over(const struct core *core, uint32_t end)
 /* The card's time begins when the host could see it, or never will. */
 static void event_left(struct core *core, const uint8_t event[CORE_EVENT_BYTES])
 {
-	if (core->phase == CORE_HOST && !core->timed && get_u32(event + AT_NUMBER) == core->read_event)
+	if (core->phase == CORE_HOST && !core->timed &&
+	    get_u32(event + AT_NUMBER) == core->read_event)
 		arm(core, core->config->gate_deadline);
 }
 
@@ -173,7 +175,9 @@ static void hash_event(struct core *core)
 	core->unhashed = NULL;
 }
 
-/* Queue an event; the caller fills in more of it. Without a host, nothing of it remains (R-1.2-10). */
+/*
+ * Queue an event; the caller fills in more of it. Without a host, nothing of it remains (R-1.2-10).
+ */
 static uint8_t *queue(struct core *core, enum event_type type)
 {
 	uint8_t *event;
@@ -515,7 +519,9 @@ static bool rest(struct core *core)
 	return true;
 }
 
-/* A card that comes shall rest at the reader, not halfway: but PAUSED and ABORTED cannot wait long. */
+/*
+ * A card that comes shall rest at the reader, not halfway: but PAUSED and ABORTED cannot wait long.
+ */
 static void come_to_rest(struct core *core)
 {
 	if (core->phase_end - core->now > REST_TIME)
@@ -551,7 +557,9 @@ void core_gate_set(struct core *core)
 	if (core->phase != CORE_GATE)
 		return;
 	put_way(core, event_at(core, CARD_ROUTED, core->position));
-	/* From here on the card is in the board, as far as anybody can be sure: never count less. */
+	/*
+	 * From here on the card is in the board, as far as anybody can be sure: never count less.
+	 */
 	if (card < CORE_CARDS && core->first[card] == CORE_NONE)
 		core->first[card] = core->position;
 	core->in_board[core->pocket]++;
@@ -630,7 +638,9 @@ static void tell_reading(struct core *core)
 	put_reading(event_at(core, CARD_READ, core->position), &core->reading);
 }
 
-/* Returns the pocket of the card at the reader, by a stored plan or a test; CORE_NONE: it has none */
+/*
+ * Returns the pocket of the card at the reader, by a stored plan or a test; CORE_NONE: it has none
+ */
 static uint8_t planned(const struct core *core)
 {
 	const uint8_t *entries = core->block + 32, card = core->reading.card;
@@ -984,8 +994,10 @@ static uint32_t bad_start(const struct core *core, const struct fields *fields)
 		return 2;
 	if (has(core, CORE_STORED_PLAN))
 		return fields->c ? 3 : 0;
-	return fields->c > 0x1ff || cards > core->config->plan_cards || (!cards && !(fields->c >> 8)) ?
-	       3 : 0;
+	return fields->c > 0x1ff || cards > core->config->plan_cards ||
+			       (!cards && !(fields->c >> 8)) ?
+		       3 :
+		       0;
 }
 
 static enum error begin(struct core *core, enum core_mode mode, uint32_t number, uint32_t cards,
@@ -1297,7 +1309,8 @@ static enum error take_command(struct core *core, uint8_t request, uint16_t valu
 	core->detail = length;
 	if (length != (commands[index].attests ? 16 + CORE_NONCE_BYTES : 16) || !core->sequence)
 		return BAD_LENGTH;
-	fields = (struct fields){ get_u32(data + 4), get_u32(data + 8), get_u32(data + 12), data + 16 };
+	fields = (struct fields){ get_u32(data + 4), get_u32(data + 8), get_u32(data + 12),
+				  data + 16 };
 	return run(core, &commands[index], value, &fields);
 }
 
@@ -1438,8 +1451,11 @@ static int answer_query(struct core *core, const uint8_t setup[8], uint8_t *answ
 
 	if (setup[1] >= QUERIES || get_u16(setup + 2) != (setup[1] == GET_PARAM ? 3 : 0))
 		return CORE_STALL;
-	/* What the host was told is there after a power cut. A card that moves cannot wait for it. */
-	if (setup[1] == GET_COUNTERS && core->state != CORE_DEALING && counted(core) != core->stored)
+	/*
+	 * What the host was told is there after a power cut. A card that moves cannot wait for it.
+	 */
+	if (setup[1] == GET_COUNTERS && core->state != CORE_DEALING &&
+	    counted(core) != core->stored)
 		save(core);
 	memset(answer, 0, CORE_ANSWER_BYTES);
 	size = queries[setup[1]](core, answer);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The machine's side of docs/protocol.md 1.1: requests, plans, gate commands and what the sensors see
- * go in; answers and events come out, and orders to the mechanics. No allocation, no clock, no device.
+ * The machine's side of docs/protocol.md 1.1: requests, plans, gate commands and what the sensors
+ * see go in; answers and events come out, and orders to the mechanics. No allocation, no clock, no
+ * device.
  *
  * All calls come from one thread or one interrupt level. The caller calls core_clock() before each
  * other call, and at least every 10 ms while a deal runs. No order may call back into the core.
@@ -48,7 +49,8 @@ enum core_capability {
 	CORE_ATTEST = 1 << 13,		/* needs core_orders.attest */
 };
 
-enum core_state { CORE_IDLE, CORE_DEALING, CORE_PAUSED, CORE_HELD, CORE_FAULT, CORE_DONE, CORE_STATES };
+enum core_state { CORE_IDLE, CORE_DEALING, CORE_PAUSED, CORE_HELD, CORE_FAULT, CORE_DONE,
+		  CORE_STATES };
 
 /* The numbers of the page; code is that of HARDWARE. */
 enum core_hardware {
@@ -68,7 +70,7 @@ struct core_config {
 	uint32_t capabilities;		/* of enum core_capability */
 	uint32_t gate_deadline;		/* in µs, 0 unless CORE_HOST_ROUTED; at most 400 ms */
 	uint32_t firmware, hardware;	/* as in GET_INFO */
-	bool emulated;			/* a program without cards: GET_IDENTITY and statements say so */
+	bool emulated; /* a program without cards: GET_IDENTITY and statements say so */
 	char model[32];			/* UTF-8, padded with zeros */
 };
 
@@ -87,29 +89,43 @@ struct core_reading {
 /* What a machine that attests has made, and shows: docs/protocol.md, 5.3 */
 enum core_shown { CORE_KEY, CORE_STATEMENT, CORE_SIGNATURE };
 
-/* Hashes and signatures, for which microcontrollers have no room: the core says when and of what. */
+/*
+ * Hashes and signatures, for which microcontrollers have no room: the core says when and of what.
+ */
 struct core_attest {
 	void *context;			/* for the functions */
-	/* A deal begins; what was kept of the one before is gone. plan: NULL on a host-routed machine */
+	/*
+	 * A deal begins; what was kept of the one before is gone. plan: NULL on a host-routed
+	 * machine
+	 */
 	void (*begin)(void *context, const uint8_t *plan, uint32_t length);
 	/* The next event of the deal, as it was queued */
 	void (*event)(void *context, const uint8_t event[CORE_EVENT_BYTES]);
 	/* Overwrite what is kept of the deal */
 	void (*forget)(void *context);
-	/* ATTEST was accepted: keep the nonce, overwrite the last statement. NULL: overwrite both */
+	/*
+	 * ATTEST was accepted: keep the nonce, overwrite the last statement. NULL: overwrite both
+	 */
 	void (*nonce)(void *context, const uint8_t *nonce);
 	/*
-	 * Complete and sign a statement, in which counter, insertion, number of events and flags are set,
-	 * and overwrite the nonce. Returns false if that is impossible. It may take 100 ms.
+	 * Complete and sign a statement, in which counter, insertion, number of events and flags
+	 * are set, and overwrite the nonce. Returns false if that is impossible. It may take 100
+	 * ms.
 	 */
 	bool (*sign)(void *context, const uint8_t statement[CORE_STATEMENT_BYTES]);
 	/* Returns the bytes, of the size that the name says */
 	const uint8_t *(*show)(void *context, enum core_shown what);
 };
 
-/* Orders to the mechanics. Each returns at once; what comes of it is told by a call. All are needed. */
+/*
+ * Orders to the mechanics. Each returns at once; what comes of it is told by a call. All are
+ * needed.
+ */
 struct core_orders {
-	/* Bring the next card to the reader, or leave the one that is there, and read it: core_card() */
+	/*
+	 * Bring the next card to the reader, or leave the one that is there, and read it:
+	 * core_card()
+	 */
 	void (*read)(void *context);
 	/* Set the gate for a pocket: core_gate_set() */
 	void (*gate)(void *context, uint8_t pocket);
@@ -120,8 +136,8 @@ struct core_orders {
 	void (*lock)(void *context, bool locked);
 	void (*locate)(void *context, uint8_t seconds);	/* blink; 0 = stop */
 	/*
-	 * Write a slot, and return true when it is safe from power loss. This is the one order that may
-	 * take time, 200 ms at most.
+	 * Write a slot, and return true when it is safe from power loss. This is the one order that
+	 * may take time, 200 ms at most.
 	 */
 	bool (*store)(void *context, int slot, const uint8_t bytes[RECORD_BYTES]);
 	const struct core_attest *attest;	/* NULL without CORE_ATTEST */
@@ -136,7 +152,8 @@ enum core_phase {
 	CORE_FALL,			/* core_landed() */
 };
 
-enum core_mode { CORE_MODE_ROUTED, CORE_MODE_CARD, CORE_MODE_POSITION, CORE_MODE_CAPTURE, CORE_MODE_TEST };
+enum core_mode { CORE_MODE_ROUTED, CORE_MODE_CARD, CORE_MODE_POSITION, CORE_MODE_CAPTURE,
+		 CORE_MODE_TEST };
 
 /* The caller reads no field of it. */
 struct core {
@@ -189,7 +206,8 @@ struct core {
 	uint8_t *unhashed;		/* an event that is not complete yet, or NULL */
 	bool hashing, attestable, attesting, attested, calm;
 	uint32_t attested_insertion, hashed;
-	uint32_t quiet, attest_end;	/* calm: quiet is over, so no stop of that deal comes any more */
+	uint32_t quiet,
+		attest_end; /* calm: quiet is over, so no stop of that deal comes any more */
 
 	/* the last command */
 	uint32_t sequence, detail;
@@ -204,9 +222,9 @@ struct core {
 bool core_config_is_valid(const struct core_config *config);
 
 /*
- * Start at power-on. `sensors` is what they see at this moment, `slots` what the store holds; neither
- * is needed later. A board that is there becomes an insertion in doubt. The first write counts the
- * power-on. The host is told nothing before core_configure().
+ * Start at power-on. `sensors` is what they see at this moment, `slots` what the store holds;
+ * neither is needed later. A board that is there becomes an insertion in doubt. The first write
+ * counts the power-on. The host is told nothing before core_configure().
  */
 void core_start(struct core *core, const struct core_config *config,
 		const struct core_orders *orders, void *context, uint32_t now,
@@ -216,7 +234,9 @@ void core_start(struct core *core, const struct core_config *config,
 /* Tell the time, in µs of a clock that wraps at 2^32; deadlines that have passed take effect. */
 void core_clock(struct core *core, uint32_t now);
 
-/* Return in how many µs core_clock() is to be called at the latest, CORE_NEVER: nothing is awaited. */
+/*
+ * Return in how many µs core_clock() is to be called at the latest, CORE_NEVER: nothing is awaited.
+ */
 uint32_t core_next(const struct core *core);
 
 /* The host has chosen a configuration that is not 0. Empty the caller's endpoint buffers, too. */
@@ -224,14 +244,14 @@ void core_configure(struct core *core);
 /* The bus was reset, its power went, or the host chose configuration 0. */
 void core_deconfigure(struct core *core);
 /*
- * The machine lost its state while it stayed configured (R-1.2-3): what moves the cards has restarted,
- * for example.
+ * The machine lost its state while it stayed configured (R-1.2-3): what moves the cards has
+ * restarted, for example.
  */
 void core_lost(struct core *core);
 
 /*
- * Take a control transfer: `setup`, and the `length` bytes of its data stage, of which 48 are read at
- * most. Returns CORE_STALL, or how many bytes of `answer` to send (0 for a command).
+ * Take a control transfer: `setup`, and the `length` bytes of its data stage, of which 48 are read
+ * at most. Returns CORE_STALL, or how many bytes of `answer` to send (0 for a command).
  */
 int core_control(struct core *core, const uint8_t setup[8], const uint8_t *data, uint16_t length,
 		 uint8_t answer[CORE_ANSWER_BYTES]);

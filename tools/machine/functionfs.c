@@ -57,7 +57,7 @@ struct functionfs {
 	const struct core_config *config;
 	struct core *core;
 	struct serial *serial;
-	int control, wake, quit;	/* endpoint 0; eventfds, for the caller and for the thread */
+	int control, wake, quit; /* endpoint 0; eventfds, for the caller and for the thread */
 	int pending;			/* endpoint 0 again, to ask without waiting */
 	aio_context_t aio;
 	bool enabled;
@@ -69,13 +69,14 @@ struct functionfs {
 	sem_t answered;
 	atomic_bool asked;
 	/*
-	 * The thread is taking an event from the kernel, which may say that the machine was configured, or
-	 * is in the middle of a control transfer, during which nobody can ask for events.
+	 * The thread is taking an event from the kernel, which may say that the machine was
+	 * configured, or is in the middle of a control transfer, during which nobody can ask for
+	 * events.
 	 */
 	atomic_bool event_due;
 	/*
-	 * The data of a command are on their way: set before the host can end its transfer. So what it
-	 * sends to other endpoints afterwards is not taken before the command.
+	 * The data of a command are on their way: set before the host can end its transfer. So what
+	 * it sends to other endpoints afterwards is not taken before the command.
 	 */
 	atomic_bool data_due;
 	atomic_int failed;		/* errno */
@@ -86,8 +87,8 @@ struct functionfs {
 
 /* -- descriptors -- */
 
-static struct usb_endpoint_descriptor_no_audio endpoint(uint8_t address, uint8_t kind, uint16_t packet,
-							uint8_t interval)
+static struct usb_endpoint_descriptor_no_audio endpoint(uint8_t address, uint8_t kind,
+							uint16_t packet, uint8_t interval)
 {
 	return (struct usb_endpoint_descriptor_no_audio){
 		.bLength = USB_DT_ENDPOINT_SIZE, .bDescriptorType = USB_DT_ENDPOINT,
@@ -113,8 +114,10 @@ static struct speed speed_of(const struct functionfs *f, uint16_t bulk, uint8_t 
 		},
 		.endpoints = {
 			[OUT] = endpoint(USB_DIR_OUT | 1, USB_ENDPOINT_XFER_BULK, bulk, 0),
-			[IN] = f->serial ? endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_BULK, bulk, 0) :
-			       endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_INT, 2 * CORE_EVENT_BYTES, interval),
+			[IN] = f->serial ? endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_BULK, bulk,
+						    0) :
+			       endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_INT, 2 * CORE_EVENT_BYTES,
+					interval),
 			/* more than a command, so that what is longer than one is known */
 			[GATES] = endpoint(USB_DIR_OUT | 3, USB_ENDPOINT_XFER_INT, 64, interval),
 		},
@@ -254,8 +257,8 @@ static bool is_queued(const struct functionfs *f)
 }
 
 /*
- * An event waits, or a request that is not finished: the endpoints may have been enabled anew, which the
- * core does not know yet. The thread tells the end of both.
+ * An event waits, or a request that is not finished: the endpoints may have been enabled anew,
+ * which the core does not know yet. The thread tells the end of both.
  */
 static bool is_pending(const struct functionfs *f)
 {
@@ -349,8 +352,9 @@ static void disable(struct functionfs *f)
 }
 
 /*
- * FunctionFS tells the same of SET_CONFIGURATION, in which its "disabled" is lost, and of SET_INTERFACE.
- * A machine that took the first for the second would keep a plan that it must forget.
+ * FunctionFS tells the same of SET_CONFIGURATION, in which its "disabled" is lost, and of
+ * SET_INTERFACE. A machine that took the first for the second would keep a plan that it must
+ * forget.
  */
 static void enable(struct functionfs *f)
 {
@@ -410,7 +414,10 @@ static void answer_thread(struct functionfs *f)
 		control(f);
 		break;
 	default:	/* suspended or not: nothing is lost, and no host is woken */
-		/* the kernel keeps this event before a configuration, which may have enabled the endpoints */
+		/*
+		 * the kernel keeps this event before a configuration, which may have enabled the
+		 * endpoints
+		 */
 		if (!is_queued(f))
 			settle_transfers(f);
 		break;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static bool cannot(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool cannot(char *error, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 static bool cannot(char *error, size_t size, const char *format, ...)
 {
@@ -31,7 +32,10 @@ static bool is_called(struct gpiod_chip *chip, const char *name)
 	return called;
 }
 
-/* Raspberry Pi OS has a second name for a chip that was renumbered, and the chip is not there twice. */
+/*
+ * Raspberry Pi OS has a second name for a chip that was renumbered, and the chip is not there
+ * twice.
+ */
 static bool is_link(const char *path)
 {
 	struct stat status;
@@ -62,7 +66,9 @@ struct gpiod_chip *gpio_open(const char *name, char *error, size_t size)
 	if (!count && *name == '/')
 		cannot(error, size, "%s: %s", name, strerror(errno));
 	else if (!count)
-		cannot(error, size, "there is no GPIO chip \"%s\" that may be opened; `gpiodetect` lists them", name);
+		cannot(error, size,
+		       "there is no GPIO chip \"%s\" that may be opened; `gpiodetect` lists them",
+		       name);
 	else
 		cannot(error, size, "%u chips are called \"%s\"; use a path", count, name);
 	gpiod_chip_close(found);
@@ -104,7 +110,8 @@ static void set_up(struct gpiod_line_settings *settings, const struct wiring_set
 	}
 }
 
-struct gpiod_line_request *gpio_request_at(struct gpiod_chip *chip, const struct wiring_setting *set,
+struct gpiod_line_request *gpio_request_at(struct gpiod_chip *chip,
+					   const struct wiring_setting *set,
 					   enum gpio_direction direction, unsigned int events,
 					   unsigned int offset)
 {
@@ -126,8 +133,9 @@ struct gpiod_line_request *gpio_request_at(struct gpiod_chip *chip, const struct
 	return made;
 }
 
-struct gpiod_line_request *gpio_request(const struct wiring_setting *set, enum gpio_direction direction,
-					unsigned int events, unsigned int *offset, char *error, size_t size)
+struct gpiod_line_request *gpio_request(const struct wiring_setting *set,
+					enum gpio_direction direction, unsigned int events,
+					unsigned int *offset, char *error, size_t size)
 {
 	struct gpiod_chip *chip = gpio_open(set->chip, error, size);
 	struct gpiod_line_request *made = NULL;
@@ -135,7 +143,8 @@ struct gpiod_line_request *gpio_request(const struct wiring_setting *set, enum g
 	if (!chip)
 		return NULL;
 	if (!find_line(chip, set->name, offset)) {
-		cannot(error, size, "the chip %s has no line \"%s\"; `gpioinfo` lists them", set->chip, set->name);
+		cannot(error, size, "the chip %s has no line \"%s\"; `gpioinfo` lists them",
+		       set->chip, set->name);
 	} else {
 		made = gpio_request_at(chip, set, direction, events, *offset);
 		if (!made)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Inputs are found: the person moves a part there and back, and the line that changes twice is the
- * one. Outputs are named by the person, because no line is to be switched that may be something else,
- * and tried for a moment.
+ * one. Outputs are named by the person, because no line is to be switched that may be something
+ * else, and tried for a moment.
  */
 #include "learn.h"
 
@@ -53,15 +53,20 @@ static const struct part {
 	const char *section, *key, *what, *options;
 	bool optional;
 } inputs[] = {
-	{ "inputs", "reader", "hold something black before the reader, and take it away", "", false },
-	{ "inputs", "card", "push a card to its place behind the reader, and take it away", " debounce=2", false },
-	{ "inputs", "hopper", "put cards into the hopper, and take them out", " debounce=20", false },
+	{ "inputs", "reader", "hold something black before the reader, and take it away", "",
+	  false },
+	{ "inputs", "card", "push a card to its place behind the reader, and take it away",
+	  " debounce=2", false },
+	{ "inputs", "hopper", "put cards into the hopper, and take them out", " debounce=20",
+	  false },
 	{ "inputs", "board", "insert a board, and take it out", " debounce=50", false },
 	{ "inputs", "cover", "open the cover, and close it", " debounce=10", true },
-	{ "inputs", "double", "put two cards into the sensor for double feeds, and take them out", "", true },
+	{ "inputs", "double", "put two cards into the sensor for double feeds, and take them out",
+	  "", true },
 	{ "inputs", "key-start", "press the start key, and let it go", " debounce=20", true },
 	{ "inputs", "key-stop", "press the stop key, and let it go", " debounce=20", true },
-	{ "inputs", "key-release", "press the key that releases the board, and let it go", " debounce=20", true },
+	{ "inputs", "key-release", "press the key that releases the board, and let it go",
+	  " debounce=20", true },
 	{ "exits", "0", "drop a card into pocket 0", " debounce=2", true },
 	{ "exits", "1", "drop a card into pocket 1", " debounce=2", true },
 	{ "exits", "2", "drop a card into pocket 2", " debounce=2", true },
@@ -134,7 +139,8 @@ static void sleep_ms(int ms)
 
 /* -- lines that may be inputs -- */
 
-static void add_line(struct learn *l, struct gpiod_chip *chip, const char *called, unsigned int offset)
+static void add_line(struct learn *l, struct gpiod_chip *chip, const char *called,
+		     unsigned int offset)
 {
 	const struct wiring_setting set = { .debounce_us = DEBOUNCE_US };
 	struct gpiod_line_info *info = gpiod_chip_get_line_info(chip, offset);
@@ -181,7 +187,8 @@ static void find_lines(struct learn *l)
 	for (size_t n = 0; n < paths.gl_pathc; n++) {
 		chip = gpiod_chip_open(paths.gl_pathv[n]);
 		info = chip ? gpiod_chip_get_info(chip) : NULL;
-		for (size_t offset = 0; info && offset < gpiod_chip_info_get_num_lines(info); offset++)
+		for (size_t offset = 0; info && offset < gpiod_chip_info_get_num_lines(info);
+		     offset++)
 			add_line(l, chip, call(info), (unsigned int)offset);
 		gpiod_chip_info_free(info);
 		gpiod_chip_close(chip);
@@ -224,15 +231,18 @@ static void leave_out_noise(struct learn *l)
 	}
 }
 
-/* Wait for the answer, or for an edge. Returns 1 for an edge, 0 for an answer, -1 if nothing comes. */
+/*
+ * Wait for the answer, or for an edge. Returns 1 for an edge, 0 for an answer, -1 if nothing comes.
+ */
 static int wait_for_any(struct learn *l)
 {
 	struct pollfd waits[LINES_MAX + 1];
 
 	waits[0] = (struct pollfd){ .fd = fileno(l->in), .events = POLLIN };
 	for (unsigned int n = 0; n < l->count; n++)
-		waits[n + 1] = (struct pollfd){ .fd = gpiod_line_request_get_fd(l->lines[n].request),
-						.events = POLLIN };
+		waits[n + 1] =
+			(struct pollfd){ .fd = gpiod_line_request_get_fd(l->lines[n].request),
+					 .events = POLLIN };
 	while (poll(waits, l->count + 1, -1) < 0)
 		if (errno != EINTR)
 			return -1;
@@ -240,10 +250,11 @@ static int wait_for_any(struct learn *l)
 }
 
 /*
- * Wait until one line has changed there and back. Returns it, or NULL: the person has answered "none",
- * or stopped, which *stopped tells.
+ * Wait until one line has changed there and back. Returns it, or NULL: the person has answered
+ * "none", or stopped, which *stopped tells.
  */
-static struct free_line *find_input(struct learn *l, const struct part *part, bool *active_low, bool *stopped)
+static struct free_line *find_input(struct learn *l, const struct part *part, bool *active_low,
+				    bool *stopped)
 {
 	struct free_line *seen = NULL;
 	bool rises = false;
@@ -265,7 +276,9 @@ static struct free_line *find_input(struct learn *l, const struct part *part, bo
 			if (!edges || line->taken)
 				continue;
 			if (seen && seen != line) {
-				say(l, "%s line %s and line %s have both changed: once more, and nothing else",
+				say(l,
+				    "%s line %s and line %s have both changed: once more, and "
+				    "nothing else",
 				    line->chip, seen->name, line->name);
 				seen = NULL;
 				continue;
@@ -307,8 +320,8 @@ static bool learn_inputs(struct learn *l)
 		if (strcmp(section, part->section))
 			put(l, "[%s]\n", part->section);
 		section = part->section;
-		put(l, "%s = %s %s%s%s\n", part->key, line->chip, line->name, active_low ? " active-low" : "",
-		    part->options);
+		put(l, "%s = %s %s%s%s\n", part->key, line->chip, line->name,
+		    active_low ? " active-low" : "", part->options);
 	}
 	return true;
 }
@@ -316,8 +329,9 @@ static bool learn_inputs(struct learn *l)
 /* -- outputs -- */
 
 /*
- * Measure what the chip does with an output that was on when its line is released. That it goes off,
- * now and on this chip, does not make pull-downs and watchdog unnecessary: a hang releases nothing.
+ * Measure what the chip does with an output that was on when its line is released. That it goes
+ * off, now and on this chip, does not make pull-downs and watchdog unnecessary: a hang releases
+ * nothing.
  */
 static void measure_release(struct learn *l, const struct wiring_setting *set)
 {
@@ -334,10 +348,11 @@ static void measure_release(struct learn *l, const struct wiring_setting *set)
 	value = request ? gpiod_line_request_get_value(request, offset) : GPIOD_LINE_VALUE_ERROR;
 	gpiod_line_request_release(request);
 	if (value == GPIOD_LINE_VALUE_ERROR)
-		say(l, "what %s does with a line that is released could not be measured", set->chip);
+		say(l, "what %s does with a line that is released could not be measured",
+		    set->chip);
 	else
-		say(l, "an output of %s %s when its line is released. A hang releases nothing: the watchdog "
-		    "circuit is needed in any case", set->chip,
+		say(l, "an output of %s %s when its line is released. A hang releases nothing: the "
+		       "watchdog circuit is needed in any case", set->chip,
 		    value == GPIOD_LINE_VALUE_ACTIVE ? "stays on" : "goes off");
 	put(l, "# measured: after release, an output of %s %s\n", set->chip,
 	    value == GPIOD_LINE_VALUE_ACTIVE ? "stays on" :
@@ -352,11 +367,13 @@ static void beat_for(struct learn *l, int ms)
 	char error[200];
 
 	if (*l->heartbeat.chip)
-		request = gpio_request(&l->heartbeat, GPIO_OUTPUT, 0, &offset, error, sizeof(error));
+		request =
+			gpio_request(&l->heartbeat, GPIO_OUTPUT, 0, &offset, error, sizeof(error));
 	for (int n = 0; n < ms / BEAT_MS; n++) {
 		if (request)
-			gpiod_line_request_set_value(request, offset, n % 2 ? GPIOD_LINE_VALUE_INACTIVE :
-						     GPIOD_LINE_VALUE_ACTIVE);
+			gpiod_line_request_set_value(request, offset,
+						     n % 2 ? GPIOD_LINE_VALUE_INACTIVE :
+							     GPIOD_LINE_VALUE_ACTIVE);
 		sleep_ms(BEAT_MS);
 	}
 	gpiod_line_request_release(request);
@@ -390,8 +407,8 @@ static int learn_output(struct learn *l, const struct part *part)
 	for (;;) {
 		int words;
 
-		say(l, "%s: its line, as \"gpiochip0 17\" or \"gpiochip0 17 active-low\"%s", part->what,
-		    part->optional ? " (or \"none\")" : "");
+		say(l, "%s: its line, as \"gpiochip0 17\" or \"gpiochip0 17 active-low\"%s",
+		    part->what, part->optional ? " (or \"none\")" : "");
 		if (!hear(l))
 			return -1;
 		if (part->optional && !strcmp(l->answer, "none"))
@@ -401,7 +418,8 @@ static int learn_output(struct learn *l, const struct part *part)
 		if (words < 2 || (words == 3 && strcmp(low, "active-low")))
 			continue;
 		set.active_low = words == 3;
-		say(l, "Enter switches it on for %d ms: hands off. \"no\" names another line", TRIAL_MS);
+		say(l, "Enter switches it on for %d ms: hands off. \"no\" names another line",
+		    TRIAL_MS);
 		if (!hear(l))
 			return -1;
 		if (*l->answer || !try_output(l, &set))
@@ -412,8 +430,8 @@ static int learn_output(struct learn *l, const struct part *part)
 		if (!strcmp(l->answer, "yes"))
 			break;
 	}
-	put(l, "%s = %s %s%s%s\n", part->key, set.chip, set.name, set.active_low ? " active-low" : "",
-	    part->options);
+	put(l, "%s = %s %s%s%s\n", part->key, set.chip, set.name,
+	    set.active_low ? " active-low" : "", part->options);
 	if (!strcmp(part->key, "heartbeat")) {
 		measure_release(l, &set);
 		l->heartbeat = set;
@@ -459,8 +477,8 @@ static bool learn_pockets(struct learn *l)
 {
 	put(l, "[pockets]\n");
 	for (unsigned int pocket = 0; pocket < CORE_POCKETS; pocket++) {
-		say(l, "pocket %u: the gates that are on when a card falls into it, as \"a\", \"a c\" or \"none\"; "
-		    "Enter if there is no such pocket", pocket);
+		say(l, "pocket %u: the gates that are on when a card falls into it, as \"a\", \"a "
+		       "c\" or \"none\"; Enter if there is no such pocket", pocket);
 		if (!hear(l))
 			return false;
 		if (!*l->answer)
@@ -531,8 +549,8 @@ static int finish(struct learn *l, const char *path)
 	if (error)
 		say(l, "%s: %s. Nothing was written", path, strerror(-error));
 	else
-		say(l, "%s is written. The times in it are guesses: docs/build-a-machine.md says how to measure "
-		    "them", path);
+		say(l, "%s is written. The times in it are guesses: docs/build-a-machine.md says "
+		       "how to measure them", path);
 	return error;
 }
 
@@ -544,8 +562,9 @@ static bool ask_all(struct learn *l)
 	if (!ask_number(l, "capacity", 64, "how many cards does a pocket hold?") ||
 	    !ask_number(l, "hopper", 65535, "how many cards does the hopper hold?"))
 		return false;
-	say(l, "Take out the board and all cards, close the cover, switch off the power of motors, gates and "
-	    "lock, and touch nothing. Then press Enter");
+	say(l,
+	    "Take out the board and all cards, close the cover, switch off the power of motors, "
+	    "gates and lock, and touch nothing. Then press Enter");
 	if (!hear(l))
 		return false;
 	find_lines(l);

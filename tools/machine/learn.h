@@ -7,8 +7,8 @@
 
 /*
  * Ask a person on `in` and `out`, watch all free lines of all GPIO chips, and write the wiring to
- * `path`, which must not exist yet: as a whole, or not at all. Returns 0, or -errno after a sentence
- * on `out`: -ECANCELED if the person has stopped.
+ * `path`, which must not exist yet: as a whole, or not at all. Returns 0, or -errno after a
+ * sentence on `out`: -ECANCELED if the person has stopped.
  */
 int learn(const char *path, FILE *in, FILE *out);
 

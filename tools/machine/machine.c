@@ -170,14 +170,17 @@ static struct options parse(int argc, char **argv)
 
 /* -- files -- */
 
-/* Return whether there is a file of at most `size` - 1 bytes, and store it with a zero behind it. */
+/*
+ * Return whether there is a file of at most `size` - 1 bytes, and store it with a zero behind it.
+ */
 static bool read_file(const char *folder, const char *name, char *text, size_t size)
 {
 	char path[4096];
 	size_t got;
 	FILE *file;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", folder, *name ? "/" : "", name) >= sizeof(path)) {
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", folder, *name ? "/" : "", name) >=
+	    sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
@@ -196,8 +199,8 @@ static unsigned long read_id(const struct options *o, const char *name)
 	char text[32];
 
 	if (!read_file(o->gadget, name, text, sizeof(text)))
-		die(EXIT_MACHINE, "%s/%s: %s; dealbox-machine-usb create makes the gadget", o->gadget, name,
-		    strerror(errno));
+		die(EXIT_MACHINE, "%s/%s: %s; dealbox-machine-usb create makes the gadget",
+		    o->gadget, name, strerror(errno));
 	return strtoul(text, NULL, 16);
 }
 
@@ -207,7 +210,9 @@ static void check_ids(const struct options *o)
 	const unsigned long vendor = read_id(o, "idVendor"), product = read_id(o, "idProduct");
 
 	if (vendor == TEST_VENDOR && product == TEST_PRODUCT && !o->test)
-		die(EXIT_USAGE, "1209:0001 is for tests; a machine needs ids of its own: see docs/build-a-machine.md, or --test");
+		die(EXIT_USAGE,
+		    "1209:0001 is for tests; a machine needs ids of its own: see "
+		    "docs/build-a-machine.md, or --test");
 }
 
 static void read_wiring(const struct options *o)
@@ -260,7 +265,10 @@ static void open_record(const struct options *o, uint8_t slots[RECORD_SLOTS][REC
 	if (errno == EWOULDBLOCK)
 		die(EXIT_MACHINE, "%s is in use: dealbox-machine runs already", path);
 	if (errno == EUCLEAN)
-		die(EXIT_MACHINE, "%s is damaged: numbers of insertions could be given twice, so the machine does not start", path);
+		die(EXIT_MACHINE,
+		    "%s is damaged: numbers of insertions could be given twice, so the machine "
+		    "does not start",
+		    path);
 	die(EXIT_MACHINE, "%s: %s", path, strerror(errno));
 }
 
@@ -298,8 +306,8 @@ static void start(const struct options *o)
 	read_key(o);
 	configure(o);
 	mechanics_sensors(machine.mechanics, &sensors);
-	core_start(&machine.core, &machine.config, &machine.orders, machine.mechanics, mechanics_clock(),
-		   &sensors, slots);
+	core_start(&machine.core, &machine.config, &machine.orders, machine.mechanics,
+		   mechanics_clock(), &sensors, slots);
 	machine.functionfs = functionfs_open(o->functionfs, &machine.config, &machine.core,
 					     o->serial ? &machine.serial : NULL);
 	if (!machine.functionfs)
@@ -321,7 +329,8 @@ static int run(int signals)
 
 	for (;;) {
 		const uint32_t next = core_next(&machine.core);
-		const struct timespec time = { .tv_nsec = (next < TICK_US ? next : TICK_US) * 1000L };
+		const struct timespec time = { .tv_nsec =
+						       (next < TICK_US ? next : TICK_US) * 1000L };
 
 		if (ppoll(fds, sizeof(fds) / sizeof(*fds), &time, NULL) < 0 && errno != EINTR)
 			break;

@@ -39,7 +39,7 @@ struct measured {
 	struct gpiod_edge_event_buffer *buffer;
 	int64_t beat_at;
 	bool beat;
-	bool stopped;			/* an output failed, or a person may be reaching in: no more beats */
+	bool stopped; /* an output failed, or a person may be reaching in: no more beats */
 	int64_t rose[WIRING_LINES], fell[WIRING_LINES];	/* the last times, of this card */
 	int64_t code_at;				/* the first edge of the reader */
 	int64_t times[STEPS][CARDS_MAX];
@@ -77,7 +77,8 @@ static void rest(struct measured *m)
 
 static bool is_active(const struct measured *m, enum wiring_line line)
 {
-	return gpiod_line_request_get_value(m->requests[line], m->offsets[line]) == GPIOD_LINE_VALUE_ACTIVE;
+	return gpiod_line_request_get_value(m->requests[line], m->offsets[line]) ==
+	       GPIOD_LINE_VALUE_ACTIVE;
 }
 
 static bool is_in_danger(const struct measured *m)
@@ -91,7 +92,8 @@ static void take(struct measured *m, enum wiring_line line)
 	const int count = gpiod_line_request_read_edge_events(m->requests[line], m->buffer, EVENTS);
 
 	for (int n = 0; n < count; n++) {
-		struct gpiod_edge_event *event = gpiod_edge_event_buffer_get_event(m->buffer, (unsigned long)n);
+		struct gpiod_edge_event *event =
+			gpiod_edge_event_buffer_get_event(m->buffer, (unsigned long)n);
 		const int64_t at = (int64_t)gpiod_edge_event_get_timestamp_ns(event);
 
 		if (gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE)
@@ -113,13 +115,16 @@ static bool until(struct measured *m, int64_t end, const int64_t *what)
 	for (enum wiring_line line = WIRING_INPUTS; line < WIRING_LINES; line++)
 		if (m->requests[line]) {
 			lines[count] = line;
-			waits[count++] = (struct pollfd){ .fd = gpiod_line_request_get_fd(m->requests[line]),
-							  .events = POLLIN };
+			waits[count++] =
+				(struct pollfd){ .fd = gpiod_line_request_get_fd(m->requests[line]),
+						 .events = POLLIN };
 		}
-	for (int64_t now = clock_now(); now < end && !(what && *what) && !m->stopped; now = clock_now()) {
+	for (int64_t now = clock_now(); now < end && !(what && *what) && !m->stopped;
+	     now = clock_now()) {
 		const int64_t next = end < m->beat_at ? end : m->beat_at;
 		const int64_t left = next > now ? next - now : 0;
-		const struct timespec time = { .tv_sec = left / (1000 * MS), .tv_nsec = left % (1000 * MS) };
+		const struct timespec time = { .tv_sec = left / (1000 * MS),
+					       .tv_nsec = left % (1000 * MS) };
 
 		ppoll(waits, count, &time, NULL);
 		for (unsigned int n = 0; n < count; n++)
@@ -208,8 +213,9 @@ static void print_times(struct measured *m)
 		int64_t *times = m->times[n];
 
 		qsort(times, m->count, sizeof(*times), by_size);
-		fprintf(m->out, "%-44s %8.1f %8.1f %8.1f\n", steps[n], (double)times[0] / (double)MS,
-			(double)times[m->count / 2] / (double)MS, (double)times[m->count - 1] / (double)MS);
+		fprintf(m->out, "%-44s %8.1f %8.1f %8.1f\n", steps[n],
+			(double)times[0] / (double)MS, (double)times[m->count / 2] / (double)MS,
+			(double)times[m->count - 1] / (double)MS);
 	}
 	fflush(m->out);
 }
@@ -221,8 +227,9 @@ static enum end round_of(struct measured *m, uint32_t settle_ms, bool keep)
 	unsigned int wrong = 0;
 
 	for (unsigned int n = 0; n < ROUNDS * m->wiring->pockets; n++) {
-		const uint8_t pocket = (uint8_t)(n * (n / m->wiring->pockets % 2 ? m->wiring->pockets - 1 : 1) %
-						 m->wiring->pockets);
+		const uint8_t pocket =
+			(uint8_t)(n * (n / m->wiring->pockets % 2 ? m->wiring->pockets - 1 : 1) %
+				  m->wiring->pockets);
 		const enum end end = pass(m, pocket, settle_ms * MS, keep);
 
 		rest(m);
@@ -255,11 +262,13 @@ static int measure_all(struct measured *m)
 		end = round_of(m, settle, false);
 	}
 	if (m->stopped)
-		fputs("stopped: the cover is open, the stop key is pressed, or an output failed\n", m->out);
+		fputs("stopped: the cover is open, the stop key is pressed, or an output failed\n",
+		      m->out);
 	else if (end > END_WRONG)
 		fprintf(m->out, "%s\n", ends[end]);
 	if (good)
-		fprintf(m->out, "settle = %u is twice the shortest time without a card in a wrong pocket\n",
+		fprintf(m->out,
+			"settle = %u is twice the shortest time without a card in a wrong pocket\n",
 			2 * good);
 	else
 		fprintf(m->out, "settle = %u is too short\n", m->wiring->settle_ms);

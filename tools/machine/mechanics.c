@@ -3,9 +3,9 @@
  * Each line has a request of its own, so that a lost edge is noticed for its line alone. Nothing is
  * allocated once the lines are open.
  *
- * A card's way: the feed brings it past the reader until the card sensor sees it; the gates are set;
- * the release moves it on. It has landed when an exit sensor has seen it and the card sensor does so
- * no longer: a second card would still be there.
+ * A card's way: the feed brings it past the reader until the card sensor sees it; the gates are
+ * set; the release moves it on. It has landed when an exit sensor has seen it and the card sensor
+ * does so no longer: a second card would still be there.
  */
 #include "mechanics.h"
 
@@ -28,22 +28,22 @@
 #define MS		1000000ull	/* ns */
 #define NEVER		UINT64_MAX
 #define BEAT		(10 * MS)
-#define BEATS		4		/* until the watchdog circuit has surely given power again */
+#define BEATS 4 /* until the watchdog circuit has surely given power again */
 #define BLINK		(250 * MS)
 #define EVENTS		64		/* edges that are read at once */
 #define HANG		(40 * MS)	/* without a change of the heartbeat: see mechanics.h */
-#define PURGE		(1000 * MS)	/* of the release; for a card that falls, the core waits as long */
-#define CALM		(100 * MS)	/* the last card may still pass an exit sensor, or the reader */
+#define PURGE (1000 * MS) /* of the release; for a card that falls, the core waits as long */
+#define CALM (100 * MS) /* the last card may still pass an exit sensor, or the reader */
 #define READER_EVENTS	1024		/* kept by the kernel; its limit for one line */
 #define TAIL		2		/* edges of a card that leaves the reader */
-#define PRIORITY	40		/* below the kernel's threads for interrupts, which have 50 */
+#define PRIORITY 40 /* below the kernel's threads for interrupts, which have 50 */
 #define STACK		65536
 
 enum doing { DOING_NOTHING, DOING_READ, DOING_PURGE, DOING_FEED, DOING_GATE, DOING_FALL };
 
 /*
- * What is between the card sensor and the exits. A card that stayed there would fall in the place of the
- * first one of the next deal, and each further card in the place of the one behind it.
+ * What is between the card sensor and the exits. A card that stayed there would fall in the place
+ * of the first one of the next deal, and each further card in the place of the one behind it.
  */
 enum path { PATH_EMPTY, PATH_DOUBT, PATH_CARD };
 
@@ -65,11 +65,11 @@ struct mechanics {
 	void *store_context;
 
 	enum doing doing;
-	uint64_t due;			/* end of DOING_GATE, DOING_PURGE; of DOING_FALL without exits */
+	uint64_t due; /* end of DOING_GATE, DOING_PURGE; of DOING_FALL without exits */
 	uint64_t fall_end;		/* a halt after that is no longer in mid-fall */
 	enum path path;
 	enum jam jam;			/* as told */
-	enum wiring_line blocked;	/* the input that keeps cards from being fed, WIRING_LINES */
+	enum wiring_line blocked; /* the input that keeps cards from being fed, WIRING_LINES */
 	bool fresh;			/* nothing was fed since the last halt */
 	bool locked;			/* as ordered */
 	struct reader reader;
@@ -77,7 +77,7 @@ struct mechanics {
 	struct core_reading reading;
 	unsigned int passed;		/* edges that the reader saw while no card was fed */
 	uint64_t passed_at;		/* the last of them */
-	bool interrupted;		/* a code has passed in part: the next card is not to be read */
+	bool interrupted; /* a code has passed in part: the next card is not to be read */
 	bool halted;
 	bool left;			/* the card that falls has left the card sensor */
 	uint8_t landed;			/* its pocket, CORE_NONE */
@@ -113,7 +113,8 @@ static void switch_line(struct mechanics *m, enum wiring_line line, bool on)
 	if (!m->requests[line] || m->level[line] == on)
 		return;
 	if (gpiod_line_request_set_value(m->requests[line], m->offsets[line],
-					 on ? GPIOD_LINE_VALUE_ACTIVE : GPIOD_LINE_VALUE_INACTIVE)) {
+					 on ? GPIOD_LINE_VALUE_ACTIVE :
+					      GPIOD_LINE_VALUE_INACTIVE)) {
 		lose(m);
 		return;
 	}
@@ -240,8 +241,8 @@ static void halt_order(void *context)
 	if (m->doing == DOING_FEED && (m->reader.count || m->reader.lost))
 		m->interrupted = true;
 	/*
-	 * A card that falls shall land: the release stays on for as long as a fall may last, at most for its
-	 * guard time, and the gates stay as they are.
+	 * A card that falls shall land: the release stays on for as long as a fall may last, at
+	 * most for its guard time, and the gates stay as they are.
 	 */
 	if (m->doing != DOING_FALL || is_dangerous(m) || now_ns() >= m->fall_end)
 		switch_line(m, WIRING_RELEASE, false);
@@ -327,8 +328,8 @@ static void set_path(struct mechanics *m, struct core *core, enum path path)
 }
 
 /*
- * A person had access. With exit sensors, a purge finds out what that person left; without them nothing
- * else does, so an opened cover counts more than a board that was taken out.
+ * A person had access. With exit sensors, a purge finds out what that person left; without them
+ * nothing else does, so an opened cover counts more than a board that was taken out.
  */
 static void person_was_there(struct mechanics *m, struct core *core, bool looked)
 {
@@ -402,7 +403,9 @@ static void card_has_come(struct mechanics *m, struct core *core)
 	}
 	switch_line(m, WIRING_FEED, false);
 	reader_read(&m->reader, &seen);
-	m->reading = (struct core_reading){ .card = seen.card, .quality = seen.quality, .code = seen.code };
+	m->reading = (struct core_reading){ .card = seen.card,
+					    .quality = seen.quality,
+					    .code = seen.code };
 	m->kept = true;
 	m->interrupted = false;
 	m->passed = 0;
@@ -530,7 +533,8 @@ static void edge(struct mechanics *m, struct core *core, enum wiring_line line,
 	}
 	if (m->doing == DOING_FEED) {
 		/* about a µs; the product of time and speed is what counts */
-		reader_edge(&m->reader, (uint32_t)(gpiod_edge_event_get_timestamp_ns(event) >> 10), active);
+		reader_edge(&m->reader, (uint32_t)(gpiod_edge_event_get_timestamp_ns(event) >> 10),
+			    active);
 	} else {
 		m->passed += m->passed <= TAIL;
 		m->passed_at = now_ns();
@@ -548,7 +552,8 @@ static void read_edges(struct mechanics *m, struct core *core, enum wiring_line 
 		if (count < 0)
 			lose(m);
 		for (n = 0; n < count; n++)
-			edge(m, core, line, gpiod_edge_event_buffer_get_event(m->buffer, (unsigned long)n));
+			edge(m, core, line,
+			     gpiod_edge_event_buffer_get_event(m->buffer, (unsigned long)n));
 		if (count < EVENTS)
 			break;
 	}
@@ -601,8 +606,9 @@ static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
 }
 
 /*
- * The watchdog circuit may have taken the power of motors and gates. It gives it back after some beats.
- * Called before the edges are read, which may tell that a card has fallen: nobody knows through what.
+ * The watchdog circuit may have taken the power of motors and gates. It gives it back after some
+ * beats. Called before the edges are read, which may tell that a card has fallen: nobody knows
+ * through what.
  */
 static void after_hang(struct mechanics *m, struct core *core, uint64_t now)
 {
@@ -634,7 +640,9 @@ int mechanics_handle(struct mechanics *m, struct core *core)
 	core_clock(core, mechanics_clock());
 	if (m->error)
 		return m->error;
-	/* The timer counts until it is read. It was set again for a moment that may not have come. */
+	/*
+	 * The timer counts until it is read. It was set again for a moment that may not have come.
+	 */
 	if (read(m->timer, &times, sizeof(times)) < 0 && errno != EAGAIN)
 		lose(m);
 	after_hang(m, core, now_ns());
@@ -663,12 +671,15 @@ int mechanics_real_time(char *warning, size_t size)
 	*warning = 0;
 	if (sched_setscheduler(0, SCHED_FIFO, &param)) {
 		error = -errno;
-		snprintf(warning, size, "SCHED_FIFO is refused (%s): other programs may delay a gate. Run the "
-			 "program as a service with LimitRTPRIO=%d, or as root", strerror(errno), PRIORITY);
+		snprintf(warning, size, "SCHED_FIFO is refused (%s): other programs may delay a "
+					"gate. Run the program as a service with LimitRTPRIO=%d, "
+					"or as root", strerror(errno), PRIORITY);
 	} else if (mlockall(MCL_CURRENT | MCL_FUTURE)) {
 		error = -errno;
-		snprintf(warning, size, "locking memory is refused (%s): reading a page from the disk may "
-			 "delay a gate. Run the program as a service with LimitMEMLOCK=infinity, or as root",
+		snprintf(warning, size,
+			 "locking memory is refused (%s): reading a page from the disk may "
+			 "delay a gate. Run the program as a service with LimitMEMLOCK=infinity, "
+			 "or as root",
 			 strerror(errno));
 	}
 	/* have the pages of the stack before a card moves */
@@ -679,7 +690,8 @@ int mechanics_real_time(char *warning, size_t size)
 
 /* -- lines -- */
 
-static bool cannot(char *error, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool cannot(char *error, size_t size, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 static bool cannot(char *error, size_t size, const char *format, ...)
 {
@@ -706,8 +718,8 @@ static bool open_line(struct mechanics *m, enum wiring_line line, char *error, s
 
 	wiring_name(line, called);
 	m->requests[line] = gpio_request(set, line < WIRING_INPUTS ? GPIO_OUTPUT : GPIO_INPUT,
-					 line == WIRING_READER ? READER_EVENTS : EVENTS, &m->offsets[line],
-					 why, sizeof(why));
+					 line == WIRING_READER ? READER_EVENTS : EVENTS,
+					 &m->offsets[line], why, sizeof(why));
 	if (!m->requests[line])
 		return cannot(error, size, "line %u: %s: %s", set->at, called, why);
 	if (line < WIRING_INPUTS)
@@ -716,7 +728,8 @@ static bool open_line(struct mechanics *m, enum wiring_line line, char *error, s
 	m->level[line] = value == GPIOD_LINE_VALUE_ACTIVE;
 	if (value >= 0 && watch(m, gpiod_line_request_get_fd(m->requests[line]), line))
 		return true;
-	return cannot(error, size, "line %u: %s cannot be watched: %s", set->at, called, strerror(errno));
+	return cannot(error, size, "line %u: %s cannot be watched: %s", set->at, called,
+		      strerror(errno));
 }
 
 struct mechanics *mechanics_open(const struct wiring *wiring, char *error, size_t size)

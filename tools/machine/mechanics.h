@@ -29,7 +29,10 @@ enum mechanics_trouble {
 	MECHANICS_LOST_EDGES = CORE_HARDWARE_MAKER + 1,	/* of a sensor that is not the reader */
 	MECHANICS_LOST_LINES,				/* a chip is gone, or refuses */
 	MECHANICS_HUNG,					/* for more than 40 ms, while a card fell */
-	/* plus n: an input is active that must not be while a card is fed. n as in wiring.h, 0 = reader */
+	/*
+	 * plus n: an input is active that must not be while a card is fed. n as in wiring.h, 0 =
+	 * reader
+	 */
 	MECHANICS_BLOCKED = CORE_HARDWARE_MAKER + 0x10,
 };
 
@@ -63,9 +66,10 @@ uint32_t mechanics_clock(void);
 int mechanics_fd(const struct mechanics *m);
 
 /*
- * Tell the core what has happened, and switch off what has been on for too long. Calls core_clock().
- * Returns 0, or -errno if a line does not answer: the machine is unable to deal until it is opened
- * again, all outputs are off as far as that is possible, and the heartbeat has stopped.
+ * Tell the core what has happened, and switch off what has been on for too long. Calls
+ * core_clock(). Returns 0, or -errno if a line does not answer: the machine is unable to deal until
+ * it is opened again, all outputs are off as far as that is possible, and the heartbeat has
+ * stopped.
  */
 int mechanics_handle(struct mechanics *m, struct core *core);
 

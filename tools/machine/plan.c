@@ -54,7 +54,8 @@ static int fault(const struct core_config *config, const uint8_t *block, uint32_
 	if (get_u32(block + 24) || get_u32(block + 28))
 		return 24;
 	for (int i = 0; i < entries; i++)
-		if (entry[i] >= config->pockets && !(mode == CORE_MODE_CARD && entry[i] == CORE_NONE))
+		if (entry[i] >= config->pockets &&
+		    !(mode == CORE_MODE_CARD && entry[i] == CORE_NONE))
 			return PLAN_ENTRIES + i;
 	return -1;
 }

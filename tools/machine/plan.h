@@ -16,8 +16,8 @@
 #define PLAN_BAD	16
 
 /*
- * Check a whole block of `length` bytes, 37..100, that was announced with a number. Returns PLAN_OK,
- * PLAN_CRC or PLAN_BAD, and stores its detail.
+ * Check a whole block of `length` bytes, 37..100, that was announced with a number. Returns
+ * PLAN_OK, PLAN_CRC or PLAN_BAD, and stores its detail.
  */
 int plan_check(const struct core_config *config, const uint8_t *block, uint32_t length,
 	       uint32_t number, uint32_t *detail);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Positions are in units of 1/64 of an eleventh of a module: a module has 704. A border bar has 8/11
- * of a module, so that the edges of a code are at 0 and 8, at 19 + 11 n, and at 129 and 137 elevenths.
+ * Positions are in units of 1/64 of an eleventh of a module: a module has 704. A border bar has
+ * 8/11 of a module, so that the edges of a code are at 0 and 8, at 19 + 11 n, and at 129 and 137
+ * elevenths.
  *
  * u is the time from the middle of the first border bar to that of the last one, 0 to 2^15. With
  * constant acceleration, the position is 4 + 129 (u + c u (1 - u)) elevenths; the speed is 1 + c at
@@ -17,7 +18,7 @@
 #define SPAN		(129 * UNIT)	/* from there to that of the last */
 #define ONE		(1 << 15)
 
-#define CHANGE_MAX	(ONE / 2)	/* of c: the speed at one end is three times that at the other */
+#define CHANGE_MAX (ONE / 2) /* of c: the speed at one end is three times that at the other */
 #define DARK_MAX	(MODULE / 2)	/* that ink and sensor add to a bar, or take from it */
 #define EDGES_MIN	6
 #define TURNS		3		/* rounding to the grid, and improving */
@@ -83,12 +84,13 @@ static int32_t position(const struct track *track, unsigned int edge)
 {
 	const int32_t u = track->u[edge];
 
-	return MIDDLE + SPAN * (u + track->change * bend(u) / ONE) / ONE - side(edge) * track->dark / 2;
+	return MIDDLE + SPAN * (u + track->change * bend(u) / ONE) / ONE -
+	       side(edge) * track->dark / 2;
 }
 
 /*
- * Times as parts of the way: between the middles of the border bars there is always the same length.
- * They are halved until all products have 32 bits.
+ * Times as parts of the way: between the middles of the border bars there is always the same
+ * length. They are halved until all products have 32 bits.
  */
 static bool times_take(struct track *track, const struct reader *reader)
 {
@@ -124,8 +126,8 @@ static bool times_take(struct track *track, const struct reader *reader)
 
 static bool is_possible(const struct track *track)
 {
-	return track->change > -CHANGE_MAX && track->change < CHANGE_MAX && track->dark > -DARK_MAX &&
-	       track->dark < DARK_MAX;
+	return track->change > -CHANGE_MAX && track->change < CHANGE_MAX &&
+	       track->dark > -DARK_MAX && track->dark < DARK_MAX;
 }
 
 /* Estimates change of speed and width of dark by the border bars alone. */
@@ -234,8 +236,8 @@ static bool grid_is_kept(const struct track *track)
 }
 
 /*
- * How far an edge is from where all other edges say that it is. It has pulled the estimate to itself,
- * more so if there are few edges, so it is farther off than it seems (a deleted residual).
+ * How far an edge is from where all other edges say that it is. It has pulled the estimate to
+ * itself, more so if there are few edges, so it is farther off than it seems (a deleted residual).
  */
 static int32_t off_alone(const struct track *track, const struct sums *sums, unsigned int edge)
 {
@@ -249,7 +251,9 @@ static int32_t off_alone(const struct track *track, const struct sums *sums, uns
 	return (int32_t)(off * sums->divisor / (sums->divisor - pull));
 }
 
-/* 100: every edge is at its place; 50: one is a quarter of a module off; 0: half of one, or more. */
+/*
+ * 100: every edge is at its place; 50: one is a quarter of a module off; 0: half of one, or more.
+ */
 static uint8_t quality_of(const struct track *track)
 {
 	const struct sums sums = sums_of(track);
@@ -312,7 +316,8 @@ static enum reader_why edges_take(const struct reader *reader, struct track *tra
 		return READER_WHY_EMPTY;
 	if (track->count < EDGES_MIN)
 		return READER_WHY_TOO_FEW;
-	return times_take(track, reader) && borders_take(track) ? READER_WHY_NONE : READER_WHY_SPEED;
+	return times_take(track, reader) && borders_take(track) ? READER_WHY_NONE :
+								  READER_WHY_SPEED;
 }
 
 /* What comes out if the speed is taken to change by so much */
@@ -339,9 +344,9 @@ static struct trial trial_of(const struct track *given, int32_t more_change)
 }
 
 /*
- * The border bars are short, so they tell the change of the speed badly, and edges in the middle may
- * be rounded to places one module off that fit as well. So other changes are tried. If another code
- * is not clearly worse than the best one, there is a doubt.
+ * The border bars are short, so they tell the change of the speed badly, and edges in the middle
+ * may be rounded to places one module off that fit as well. So other changes are tried. If another
+ * code is not clearly worse than the best one, there is a doubt.
  */
 static enum reader_why code_take(const struct reader *reader, struct reading *reading)
 {
@@ -369,7 +374,9 @@ static enum reader_why code_take(const struct reader *reader, struct reading *re
 
 void reader_read(const struct reader *reader, struct reading *reading)
 {
-	*reading = (struct reading){ .result = READER_NOTHING, .card = CODE_NO_CARD, .turned = CODE_NO_CARD };
+	*reading = (struct reading){ .result = READER_NOTHING,
+				     .card = CODE_NO_CARD,
+				     .turned = CODE_NO_CARD };
 	reading->why = code_take(reader, reading);
 	if (reading->why)
 		return;

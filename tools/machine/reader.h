@@ -2,7 +2,8 @@
 /*
  * The reader: a card's bar code from the edges that one photo sensor sees. The caller brings the
  * edges, with the time of each in ticks of any clock that wraps at 2^32; a code may take at most
- * 2^30 ticks, and should take more than some thousand. No allocation; one struct reader is one sensor.
+ * 2^30 ticks, and should take more than some thousand. No allocation; one struct reader is one
+ * sensor.
  */
 #ifndef MACHINE_READER_H
 #define MACHINE_READER_H
@@ -27,9 +28,9 @@ enum reader_result {
 /* Why there is no card */
 enum reader_why {
 	READER_WHY_NONE,
-	READER_WHY_EMPTY,	/* no edge at all */
-	READER_WHY_LOST_EDGE,	/* dark after dark or light after light, or the caller lost events */
-	READER_WHY_TOO_FEW,	/* fewer edges than a code has */
+	READER_WHY_EMPTY, /* no edge at all */
+	READER_WHY_LOST_EDGE, /* dark after dark or light after light, or the caller lost events */
+	READER_WHY_TOO_FEW, /* fewer edges than a code has */
 	READER_WHY_TOO_MANY,
 	READER_WHY_SPEED,	/* it changes too much, or the borders are no borders */
 	READER_WHY_GRID,	/* an edge is between two modules, or two are at the same place */
@@ -43,7 +44,10 @@ struct reading {
 	uint8_t quality;		/* 0..100; 1..49: doubt */
 	uint16_t code;			/* as seen, in the direction of the code; 0 = none */
 	uint8_t turned;			/* the card if the direction is wrong; CODE_NO_CARD: none */
-	/* Of a doubt: the cards that are at most one module away. They may lie there; others may, too. */
+	/*
+	 * Of a doubt: the cards that are at most one module away. They may lie there; others may,
+	 * too.
+	 */
 	uint8_t near_count, near[CODE_NEAR_MAX];
 };
 
@@ -55,8 +59,9 @@ struct reader {
 };
 
 /*
- * Make a reader ready for the next card, with the sensor over white. reversed: cards pass it the other
- * way round, which a code cannot tell. A whole pack with `turned` cards shows that it is set wrong.
+ * Make a reader ready for the next card, with the sensor over white. reversed: cards pass it the
+ * other way round, which a code cannot tell. A whole pack with `turned` cards shows that it is set
+ * wrong.
  */
 void reader_start(struct reader *reader, bool reversed);
 
@@ -68,8 +73,8 @@ void reader_lost(struct reader *reader);
 
 /*
  * Return true if the code is over: it has been light for longer than the code took. Not before the
- * code has the edges of the shortest one, so the caller ends a card that has left in any case. It may
- * be too early if the speed falls to less than half within the code.
+ * code has the edges of the shortest one, so the caller ends a card that has left in any case. It
+ * may be too early if the speed falls to less than half within the code.
  */
 bool reader_is_over(const struct reader *reader, uint32_t now);
 

@@ -68,15 +68,16 @@ int record_choose(const uint8_t slots[RECORD_SLOTS][RECORD_BYTES], struct record
 	memset(record, 0, sizeof(*record));
 	first_whole = decode(slots[0], record);
 	second_whole = decode(slots[1], &second);
-	if (second_whole && (!first_whole || (int32_t)(second.generation - record->generation) > 0)) {
+	if (second_whole &&
+	    (!first_whole || (int32_t)(second.generation - record->generation) > 0)) {
 		*record = second;
 		return 1;
 	}
 	if (first_whole)
 		return 0;
 	/*
-	 * Slot 0 is written first, when the machine is first switched on, and slot 1 before any number
-	 * is given. So if slot 1 is untouched, no number was given.
+	 * Slot 0 is written first, when the machine is first switched on, and slot 1 before any
+	 * number is given. So if slot 1 is untouched, no number was given.
 	 */
 	return is_erased(slots[1]) ? RECORD_NEW : RECORD_BROKEN;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a machine keeps without power, in two slots that are written in turn. A write that is cut off
- * spoils one slot at most; the other then holds what was true before.
+ * What a machine keeps without power, in two slots that are written in turn. A write that is cut
+ * off spoils one slot at most; the other then holds what was true before.
  */
 #ifndef MACHINE_RECORD_H
 #define MACHINE_RECORD_H
@@ -23,7 +23,7 @@ struct record {
 
 /* Where the record is; RECORD_NEW and RECORD_BROKEN are no slots. */
 #define RECORD_NEW	-1		/* nothing was ever written whole: the machine is new */
-#define RECORD_BROKEN	-2		/* both slots are damaged: no number is known to be unused */
+#define RECORD_BROKEN -2 /* both slots are damaged: no number is known to be unused */
 
 /* Return the CRC-32C of `length` bytes (docs/protocol.md, 3). */
 uint32_t record_crc(const uint8_t *bytes, uint32_t length);
@@ -32,8 +32,8 @@ uint32_t record_crc(const uint8_t *bytes, uint32_t length);
 void record_encode(const struct record *record, uint8_t slot[RECORD_BYTES]);
 
 /*
- * Find the newest whole record of both slots. Returns its slot, 0 or 1, and stores it in `record`, or
- * RECORD_NEW or RECORD_BROKEN, with a record of zeros. Erased slots read as 00 or as ff.
+ * Find the newest whole record of both slots. Returns its slot, 0 or 1, and stores it in `record`,
+ * or RECORD_NEW or RECORD_BROKEN, with a record of zeros. Erased slots read as 00 or as ff.
  */
 int record_choose(const uint8_t slots[RECORD_SLOTS][RECORD_BYTES], struct record *record);
 

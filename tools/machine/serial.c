@@ -87,8 +87,8 @@ static void drop(struct serial *serial, uint8_t count)
 }
 
 /*
- * Look at what has come. Returns how many bytes to drop: 0 if a frame may still become complete, 1 if
- * none begins here (R-S2-4), or a whole frame, which is then in place.
+ * Look at what has come. Returns how many bytes to drop: 0 if a frame may still become complete, 1
+ * if none begins here (R-S2-4), or a whole frame, which is then in place.
  */
 static uint8_t look(const struct serial *serial, bool *whole)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What a machine signs about a deal (docs/protocol.md, 5.3), with libsodium: the core's struct
- * core_attest, for machines that are Linux computers. No I/O: whoever has the key's file gives the seed.
+ * core_attest, for machines that are Linux computers. No I/O: whoever has the key's file gives the
+ * seed.
  */
 #ifndef MACHINE_SIGN_H
 #define MACHINE_SIGN_H

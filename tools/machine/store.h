@@ -6,9 +6,10 @@
 #include "record.h"
 
 /*
- * Open the file, or make it for a new machine, and store what its slots hold. No other program can open
- * it so until it is closed by close(). Returns its descriptor, or -1 with errno: EWOULDBLOCK if another
- * program has it; EUCLEAN if it is no such file or was cut off, so that no number is known to be unused.
+ * Open the file, or make it for a new machine, and store what its slots hold. No other program can
+ * open it so until it is closed by close(). Returns its descriptor, or -1 with errno: EWOULDBLOCK
+ * if another program has it; EUCLEAN if it is no such file or was cut off, so that no number is
+ * known to be unused.
  */
 int store_open(const char *path, uint8_t slots[RECORD_SLOTS][RECORD_BYTES]);
 

@@ -43,7 +43,10 @@ void transfer_end(struct transfer *t, bool goes_in, uint16_t wanted, int64_t res
 
 void transfer_configure(struct transfer *t, bool enabled)
 {
-	/* Data of a transfer that crossed the event have waited for it: they belong to what it began. */
+	/*
+	 * Data of a transfer that crossed the event have waited for it: they belong to what it
+	 * began.
+	 */
 	t->has_data = t->has_data && t->crossed && enabled;
 	/* The second configuration has ended it, whatever the first one was. */
 	if (t->has_data || t->outlived)

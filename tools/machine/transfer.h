@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The transfer of one endpoint of a USB device whose configuration changes behind the program's back.
+ * The transfer of one endpoint of a USB device whose configuration changes behind the program's
+ * back.
  *
- * The kernel enables the endpoints anew as soon as the host says so, and tells it by an event. A transfer
- * that the program begins before it has seen this event belongs to the new configuration. What ends in
- * an older one must be forgotten, what ends in the new one must not.
+ * The kernel enables the endpoints anew as soon as the host says so, and tells it by an event. A
+ * transfer that the program begins before it has seen this event belongs to the new configuration.
+ * What ends in an older one must be forgotten, what ends in the new one must not.
  *
  * No calls of the kernel, so that every order of events can be tested.
  */
@@ -32,9 +33,9 @@ struct transfer {
 void transfer_begin(struct transfer *t, bool taken, bool pending);
 
 /*
- * It has ended. result: its bytes, or a negative errno; wanted: the bytes that it was for; goes_in: to the
- * host. A controller may give a transfer back, as dwc2 and dwc3 do when a halt is cleared: bytes that
- * did not go out are then in `again`.
+ * It has ended. result: its bytes, or a negative errno; wanted: the bytes that it was for; goes_in:
+ * to the host. A controller may give a transfer back, as dwc2 and dwc3 do when a halt is cleared:
+ * bytes that did not go out are then in `again`.
  */
 void transfer_end(struct transfer *t, bool goes_in, uint16_t wanted, int64_t result);
 
@@ -45,8 +46,8 @@ void transfer_configure(struct transfer *t, bool enabled);
 void transfer_settle(struct transfer *t);
 
 /*
- * Return true if there are data, and it is known which configuration they belong to: the one that the
- * program knows. pending: an event waits.
+ * Return true if there are data, and it is known which configuration they belong to: the one that
+ * the program knows. pending: an event waits.
  */
 bool transfer_is_due(const struct transfer *t, bool pending);
 

@@ -13,7 +13,9 @@
 #define DEBOUNCE	5u
 #define DEBOUNCE_MOST	100u
 
-/* count: lines with a letter or a digit each, instead of a key. most: the longest guard time, in ms */
+/*
+ * count: lines with a letter or a digit each, instead of a key. most: the longest guard time, in ms
+ */
 static const struct row {
 	enum wiring_line line;
 	const char *section, *key;
@@ -50,7 +52,8 @@ struct reading_of {
 	bool settle, fall, hopper, capacity;
 };
 
-static int wrong(struct reading_of *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int wrong(struct reading_of *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Keep the first error. Returns 0, which is failure for libinih. */
 static int wrong(struct reading_of *r, const char *format, ...)
@@ -82,7 +85,8 @@ void wiring_name(enum wiring_line line, char name[WIRING_NAME])
 	if (row->count == 1)
 		snprintf(name, WIRING_NAME, "[%s] %s", row->section, row->key);
 	else
-		snprintf(name, WIRING_NAME, "[%s] %c", row->section, (int)(*row->key + line - row->line));
+		snprintf(name, WIRING_NAME, "[%s] %c", row->section,
+			 (int)(*row->key + line - row->line));
 }
 
 /* Read a number from least to most. Returns false if it is none. */
@@ -110,7 +114,9 @@ static int read_debounce(struct reading_of *r, enum wiring_line line, struct wir
 	uint32_t number;
 
 	if (line == WIRING_READER)
-		return wrong(r, "the reader must not be debounced: the times of its edges are the code");
+		return wrong(r,
+			     "the reader must not be debounced: the times of its edges are the "
+			     "code");
 	if (!read_number(ms, 0, DEBOUNCE_MOST, &number))
 		return wrong(r, "debounce=%s is no time from 0 to %u ms", ms, DEBOUNCE_MOST);
 	set->debounce_us = number * 1000;
@@ -149,14 +155,16 @@ static int read_option(struct reading_of *r, enum wiring_line line, struct wirin
 			return 1;
 		return wrong(r, "most=%s is no time from 1 to %u ms", number, row->most);
 	}
-	return wrong(r, "\"%s\" is no option of an %s such as this", word, input ? "input" : "output");
+	return wrong(r, "\"%s\" is no option of an %s such as this", word,
+		     input ? "input" : "output");
 }
 
 /* "gpiochip0 17 active-low most=500" */
 static int read_line(struct reading_of *r, enum wiring_line line, char *value)
 {
 	struct wiring_setting *set = &r->wiring->lines[line], *other;
-	char *state = NULL, *chip = strtok_r(value, " \t", &state), *name = strtok_r(NULL, " \t", &state);
+	char *state = NULL, *chip = strtok_r(value, " \t", &state),
+	     *name = strtok_r(NULL, " \t", &state);
 	char *word, called[WIRING_NAME];
 	unsigned int n;
 
@@ -272,7 +280,8 @@ static int take(void *context, const char *section, const char *key, const char 
 	if (!strcmp(section, "pockets"))
 		return read_pocket(r, key, copy);
 	for (n = 0; n < ROWS; n++) {
-		const unsigned int which = rows[n].count == 1 ? 0 : (unsigned char)*key - *rows[n].key;
+		const unsigned int which = rows[n].count == 1 ? 0 :
+								(unsigned char)*key - *rows[n].key;
 
 		if (strcmp(section, rows[n].section) || which >= rows[n].count)
 			continue;
@@ -313,7 +322,8 @@ static int check(struct reading_of *r)
 		if (rows[n].needed && !wiring_has(w, rows[n].line))
 			return wrong(r, "[%s] %s is missing%s", rows[n].section, rows[n].key,
 				     rows[n].line == WIRING_HEARTBEAT ?
-				     ": without it, nothing stops the motors of a computer that hangs" : "");
+				     ": without it, nothing stops the motors of a computer that "
+				     "hangs" : "");
 	if (!r->capacity || !r->hopper)
 		return wrong(r, "[machine] %s is missing", r->capacity ? "hopper" : "capacity");
 	if (w->pockets < 2)
@@ -339,8 +349,8 @@ static int check(struct reading_of *r)
 		if (!(used >> n & 1))
 			return wrong(r, "%s is the gate of no pocket", called);
 		if (w->lines[WIRING_GATE + n].most_ms < gate_most)
-			return wrong(r, "%s needs most=%u or more: settle, and a fall of %u ms", called,
-				     gate_most, FALL_MOST);
+			return wrong(r, "%s needs most=%u or more: settle, and a fall of %u ms",
+				     called, gate_most, FALL_MOST);
 	}
 	return 1;
 }
@@ -352,7 +362,9 @@ unsigned int wiring_read(struct wiring *w, const char *text)
 
 	memset(w, 0, sizeof(*w));
 	error = ini_parse_stream(next_line, &r, take, &r);
-	/* libinih goes on behind a line that is neither section nor setting, and tells its number */
+	/*
+	 * libinih goes on behind a line that is neither section nor setting, and tells its number
+	 */
 	if (error < 0 || (error && (!r.wrong || (unsigned int)error < r.wrong))) {
 		r.line = error > 0 ? (unsigned int)error : r.line;
 		r.wrong = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wiring of a machine: which lines of which GPIO chips move and see its cards, and how long each
- * may take. Read from an INI file, see dealbox-machine.conf(5). Pure.
+ * The wiring of a machine: which lines of which GPIO chips move and see its cards, and how long
+ * each may take. Read from an INI file, see dealbox-machine.conf(5). Pure.
  */
 #ifndef MACHINE_WIRING_H
 #define MACHINE_WIRING_H
@@ -58,13 +58,13 @@ struct wiring {
 	uint8_t pockets;
 	uint8_t gates[CORE_POCKETS];	/* of each pocket: 1 << n, the gates that are switched on */
 	uint32_t settle_ms;		/* from switching gates until a card may come */
-	uint32_t fall_ms;		/* from leaving the reader until it has fallen: without exits */
+	uint32_t fall_ms; /* from leaving the reader until it has fallen: without exits */
 	char error[200];
 };
 
 /*
- * Read the text of an INI file. Returns 0, or the number of the line that is wrong; wiring->error then
- * says why. If something is missing, that is the last line of the file.
+ * Read the text of an INI file. Returns 0, or the number of the line that is wrong; wiring->error
+ * then says why. If something is missing, that is the last line of the file.
  */
 unsigned int wiring_read(struct wiring *wiring, const char *text);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Prints the tables of lib/dealing/operator.c and of lib/cards/report.c as JSON, so that the page has the
- * library's own sentences. Runs when dealbox is built, so it links no library. --examples prints sentences that the library makes of the
- * table: the page must make the same ones.
+ * Prints the tables of lib/dealing/operator.c and of lib/cards/report.c as JSON, so that the page
+ * has the library's own sentences. Runs when dealbox is built, so it links no library. --examples
+ * prints sentences that the library makes of the table: the page must make the same ones.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +23,10 @@ static const struct {
 	unsigned int bit;
 	const char *name;
 } ways[] = {
-	{ DEALBOX_WAY_PLUG, "plug" }, { DEALBOX_WAY_INSERT, "insert" }, { DEALBOX_WAY_REMOVE, "remove" },
-	{ DEALBOX_WAY_START, "start" }, { DEALBOX_WAY_HOPPER, "hopper" }, { DEALBOX_WAY_COVER, "cover" },
+	{ DEALBOX_WAY_PLUG, "plug" }, { DEALBOX_WAY_INSERT, "insert" },
+	{ DEALBOX_WAY_REMOVE, "remove" },
+	{ DEALBOX_WAY_START, "start" }, { DEALBOX_WAY_HOPPER, "hopper" },
+	{ DEALBOX_WAY_COVER, "cover" },
 	{ DEALBOX_WAY_SKIP, "skip" }, { DEALBOX_WAY_JOB, "job" }, { DEALBOX_WAY_SELF, "self" },
 };
 
@@ -33,7 +35,8 @@ static const struct {
 	unsigned int bit;
 	const char *name;
 } needs[] = {
-	{ CARD, "card" }, { CELL, "cell" }, { PLACE, "place" }, { CODE, "code" }, { THERE, "there" },
+	{ CARD, "card" }, { CELL, "cell" }, { PLACE, "place" }, { CODE, "code" },
+	{ THERE, "there" },
 	{ CARD_ALONE, "card-alone" },
 };
 
@@ -105,7 +108,8 @@ static void table_print(void)
 	}
 	fputs("],\n\"details\":[", stdout);
 	for (n = 0; n < sizeof(details) / sizeof(details[0]); n++) {
-		printf("%s\n{\"first\":%u,\"last\":%u,\"needs\":[", n ? "," : "", details[n].first, details[n].last);
+		printf("%s\n{\"first\":%u,\"last\":%u,\"needs\":[", n ? "," : "", details[n].first,
+		       details[n].last);
 		for (m = 0; m < sizeof(needs) / sizeof(needs[0]); m++)
 			if (details[n].needs == needs[m].bit)
 				text_print(needs[m].name);
@@ -120,7 +124,8 @@ static void table_print(void)
 	texts_print("seats", seats, SEATS);
 	fputs(",\n\"problems\":{", stdout);
 	for (n = 0; n < DEALBOX_CODES; n++) {
-		printf("%s\n\"%s\":{\"severity\":%d", n ? "," : "", dealbox_code_name(n), dealbox_code_severity(n));
+		printf("%s\n\"%s\":{\"severity\":%d", n ? "," : "", dealbox_code_name(n),
+		       dealbox_code_severity(n));
 		member("one", dealbox_code_sentence(n, 1));
 		member("text", dealbox_code_sentence(n, 0));
 		putchar('}');
@@ -149,8 +154,9 @@ static void examples_print(void)
 			dealbox_operator_text(n, f, NULL, text, sizeof(text));
 			printf("%s{\"state\":\"%s\",\"facts\":{\"board\":%u,\"copy\":%u,\"there\":%u,\"card\":%u,"
 			       "\"cards\":%u,\"seat\":%u,\"depth\":%u,\"place\":%u,\"code\":%u,\"shuffled\":%u}",
-			       n || m ? "," : "", states[n].name, f->board, f->copy, f->there, f->card, f->cards,
-			       f->seat, f->depth, f->place, f->code, f->shuffled);
+			       n || m ? "," : "", states[n].name, f->board, f->copy, f->there,
+			       f->card, f->cards, f->seat, f->depth, f->place, f->code,
+			       f->shuffled);
 			member("text", text);
 			puts("}");
 		}

@@ -44,7 +44,7 @@ struct dealbox_certificate {
 	int64_t time;			/* UTC, microseconds since 1970 */
 	enum dealbox_dealt_by by;
 	uint32_t number;		/* of the plan, as it was given to the machine */
-	bool attested;			/* the machine signed this insertion: the next three are set */
+	bool attested; /* the machine signed this insertion: the next three are set */
 	uint8_t key[DEALBOX_PUBLIC_KEY_SIZE];	/* of the machine */
 	struct dealbox_attestation attestation;
 	uint8_t nonce[DEALBOX_NONCE_SIZE];	/* sealed: dealbox_nonce_seal() */
@@ -129,8 +129,9 @@ struct dealbox_certificates;
 
 /*
  * Parses a file of certificates for that manifest, and checks form, signatures and chain. Only a
- * manifest of version 1 may have certificates of version 1. -EINVAL: form; -EKEYREJECTED: a signature is wrong, or there is more than one signer; -EBADMSG: the chain
- * is broken, or they are for another manifest; -ENOMEM. An empty file is valid.
+ * manifest of version 1 may have certificates of version 1. -EINVAL: form; -EKEYREJECTED: a
+ * signature is wrong, or there is more than one signer; -EBADMSG: the chain is broken, or they are
+ * for another manifest; -ENOMEM. An empty file is valid.
  */
 DEALBOX_API int dealbox_certificates_parse(const void *data, size_t size,
 					   const struct dealbox_manifest *manifest,

@@ -30,23 +30,23 @@ enum dealbox_dealing_command {
 	DEALBOX_DEALING_START,		/* go on: deal, resume, read again, "I have done it" */
 	DEALBOX_DEALING_ACCEPT,		/* "this board is empty", "it is the one that is wanted" */
 	DEALBOX_DEALING_PAUSE,
-	DEALBOX_DEALING_STOP,		/* emergency: the deal is aborted; START lets it go */
-	DEALBOX_DEALING_RELEASE,	/* unlock the board */
-	DEALBOX_DEALING_SKIP,		/* a copy */
-	DEALBOX_DEALING_REDEAL,		/* a copy: what was recorded of it does not count any more */
-	DEALBOX_DEALING_CANCEL,		/* the job */
-	DEALBOX_DEALING_DEAL_THIS,	/* the board that is there, instead of the one that is wanted */
-	DEALBOX_DEALING_NAME_BOARD,	/* the board that is there has this number */
+	DEALBOX_DEALING_STOP, /* emergency: the deal is aborted; START lets it go */
+	DEALBOX_DEALING_RELEASE, /* unlock the board */
+	DEALBOX_DEALING_SKIP, /* a copy */
+	DEALBOX_DEALING_REDEAL, /* a copy: what was recorded of it does not count any more */
+	DEALBOX_DEALING_CANCEL, /* the job */
+	DEALBOX_DEALING_DEAL_THIS, /* the board that is there, instead of the one that is wanted */
+	DEALBOX_DEALING_NAME_BOARD, /* the board that is there has this number */
 	DEALBOX_DEALING_COMMANDS
 };
 
 enum dealbox_dealing_kind {
-	DEALBOX_DEALING_STATE,		/* state, facts, insertion, landed: how it stands now */
-	DEALBOX_DEALING_CARDS,		/* the same, and only landed is new */
-	DEALBOX_DEALING_BOARD,		/* facts.board, facts.copy, insertion, exact, text: a verdict is recorded */
-	DEALBOX_DEALING_SAID,		/* text: for a log */
-	DEALBOX_DEALING_DONE,		/* nothing is left to be dealt, or the job was cancelled */
-	DEALBOX_DEALING_HAND,		/* hand: what a person who deals by hand is to be shown */
+	DEALBOX_DEALING_STATE, /* state, facts, insertion, landed: how it stands now */
+	DEALBOX_DEALING_CARDS, /* the same, and only landed is new */
+	DEALBOX_DEALING_BOARD, /* facts.board, facts.copy, insertion, exact, text: a verdict is recorded */
+	DEALBOX_DEALING_SAID, /* text: for a log */
+	DEALBOX_DEALING_DONE, /* nothing is left to be dealt, or the job was cancelled */
+	DEALBOX_DEALING_HAND, /* hand: what a person who deals by hand is to be shown */
 	DEALBOX_DEALING_KINDS
 };
 
@@ -69,8 +69,8 @@ struct dealbox_dealing_news {
  * @machine: open
  * @id: out: its serial number; if it has none, its port or address
  *
- * Insertions are recorded under this name, and a job may be restricted to it. Returns 0 or the error
- * of dealbox_machine_get_info().
+ * Insertions are recorded under this name, and a job may be restricted to it. Returns 0 or the
+ * error of dealbox_machine_get_info().
  */
 DEALBOX_API int dealbox_dealing_id(struct dealbox_machine *machine, char id[DEALBOX_DEALING_ID]);
 
@@ -121,12 +121,12 @@ DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
  * @copy: with SKIP and REDEAL: the copy
  *
  * Never waits; news tell what comes of it. START, ACCEPT, DEAL_THIS and NAME_BOARD answer the last
- * state that dealbox_dealing_step() gave: if it has changed since then, they are left out, so that no
- * answer is taken for another question. ACCEPT counts in DEALBOX_OPERATOR_CONFIRM and
- * DEALBOX_OPERATOR_NUMBER_UNREAD only, DEAL_THIS in DEALBOX_OPERATOR_NUMBER_OTHER, and NAME_BOARD in
- * DEALBOX_OPERATOR_NUMBER_UNREAD. Neither of these two says that the board is empty; if the job has no
- * copy of the board left, DEALBOX_DEALING_SAID tells so. -EINVAL: there is no such command, board or
- * copy; -ENOMEM.
+ * state that dealbox_dealing_step() gave: if it has changed since then, they are left out, so that
+ * no answer is taken for another question. ACCEPT counts in DEALBOX_OPERATOR_CONFIRM and
+ * DEALBOX_OPERATOR_NUMBER_UNREAD only, DEAL_THIS in DEALBOX_OPERATOR_NUMBER_OTHER, and NAME_BOARD
+ * in DEALBOX_OPERATOR_NUMBER_UNREAD. Neither of these two says that the board is empty; if the job
+ * has no copy of the board left, DEALBOX_DEALING_SAID tells so. -EINVAL: there is no such command,
+ * board or copy; -ENOMEM.
  */
 DEALBOX_API int dealbox_dealing_command(struct dealbox_dealing *dealing,
 					enum dealbox_dealing_command command, unsigned int board,
@@ -141,11 +141,13 @@ DEALBOX_API int dealbox_dealing_command(struct dealbox_dealing *dealing,
  * @pocket: out: with -ENODATA and -EINVAL: the pocket, 0..3 = N, E, S, W
  *
  * Takes the last capture of each pocket. -ENODATA: a pocket has not been read yet, or not since it
- * was asked for again; -EINVAL: its last capture is not complete; -EBADMSG: the cards do not make a deal; @deal has what was read. -EDOM:
- * the deal is sorted, so nobody dealt it. Other errors: -ENOMEM, and those of the ledger.
+ * was asked for again; -EINVAL: its last capture is not complete; -EBADMSG: the cards do not make a
+ * deal; @deal has what was read. -EDOM: the deal is sorted, so nobody dealt it. Other errors:
+ * -ENOMEM, and those of the ledger.
  */
-DEALBOX_API int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job, unsigned int board,
-					 struct dealbox_deal *deal, unsigned int *pocket);
+DEALBOX_API int dealbox_dealing_original(struct dealbox_ledger *ledger, uint64_t job,
+					 unsigned int board, struct dealbox_deal *deal,
+					 unsigned int *pocket);
 
 #ifdef __cplusplus
 }

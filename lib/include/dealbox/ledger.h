@@ -167,7 +167,8 @@ struct dealbox_ledger_set {
  * caller may see cards.
  */
 DEALBOX_API int dealbox_ledger_sets(struct dealbox_ledger *ledger, uint64_t set,
-				    int (*each)(const struct dealbox_ledger_set *set, void *context),
+				    int (*each)(const struct dealbox_ledger_set *set,
+						void *context),
 				    void *context);
 
 /**
@@ -213,7 +214,7 @@ DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t 
 #define DEALBOX_JOB_LAWS	0x3e00u		/* options & this: the job has a law, and no set */
 #define DEALBOX_JOB_LAW_RULES(options)	(((options) >> 9 & 7) - 1)
 #define DEALBOX_JOB_LAW_DEALER(options)	((options) >> 12 & 3)
-#define DEALBOX_JOB_EVENT	(1u << 14)	/* of an event: a copy is dealt only while dealboxd holds it */
+#define DEALBOX_JOB_EVENT (1u << 14) /* of an event: a copy is dealt only while dealboxd holds it */
 #define DEALBOX_JOB_OPTIONS	0x3fffu		/* all that a job may have that is of no event */
 
 enum dealbox_ledger_job_state {
@@ -243,7 +244,7 @@ struct dealbox_ledger_new_job {
 	uint64_t set;			/* number of the set; 0 with DEALBOX_JOB_CAPTURE or a law */
 	const unsigned int *boards;	/* numbers of the boards of the set to deal */
 	size_t count;			/* number of boards */
-	unsigned int copies;		/* of each, at most DEALBOX_BOARD_DEALT_MAX; 0 = without limit */
+	unsigned int copies; /* of each, at most DEALBOX_BOARD_DEALT_MAX; 0 = without limit */
 	unsigned int options;		/* DEALBOX_JOB_* */
 	int priority;			/* the highest goes first */
 	/*
@@ -278,7 +279,8 @@ DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger,
  * @context: for @each
  */
 DEALBOX_API int dealbox_ledger_jobs(struct dealbox_ledger *ledger, uint64_t job,
-				    int (*each)(const struct dealbox_ledger_job *job, void *context),
+				    int (*each)(const struct dealbox_ledger_job *job,
+						void *context),
 				    void *context);
 
 enum dealbox_ledger_copy_state {
@@ -315,7 +317,8 @@ DEALBOX_API int dealbox_ledger_copies(struct dealbox_ledger *ledger, uint64_t jo
  * @context: for @each
  */
 DEALBOX_API int dealbox_ledger_boards(struct dealbox_ledger *ledger, uint64_t job,
-				      int (*each)(unsigned int board, void *context), void *context);
+				      int (*each)(unsigned int board, void *context),
+				      void *context);
 
 /**
  * dealbox_ledger_set_boards - call a function for the boards of a set, ascending
@@ -520,19 +523,19 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_PAUSE = 1,
 	DEALBOX_ACT_RESUME,
 	DEALBOX_ACT_CANCEL,
-	DEALBOX_ACT_SKIP,	/* a copy */
-	DEALBOX_ACT_REDEAL,	/* a copy: its record no longer counts */
-	DEALBOX_ACT_PRIORITY,	/* value = the new priority */
-	DEALBOX_ACT_EMPTIED,	/* the operator confirms that the board is empty */
-	DEALBOX_ACT_REVEAL,	/* cards were shown */
-	DEALBOX_ACT_STOP,	/* emergency stop */
-	DEALBOX_ACT_ADD,	/* a job was added, or a set: value = its number */
-	DEALBOX_ACT_RESTORE,	/* a restored ledger was accepted; value = number of lost records */
-	DEALBOX_ACT_ACCEPT,	/* a new machine may deal */
-	DEALBOX_ACT_PLAYED,	/* everybody has played a set: value = its number */
-	DEALBOX_ACT_UNPLAYED,	/* it was marked by mistake: value = its number */
-	DEALBOX_ACT_COPIES,	/* value = the new number of copies of a job, more than before; 0 = without limit */
-	DEALBOX_ACT_KEEP,	/* a job is kept to machines, see dealbox_ledger_keep_job() */
+	DEALBOX_ACT_SKIP, /* a copy */
+	DEALBOX_ACT_REDEAL, /* a copy: its record no longer counts */
+	DEALBOX_ACT_PRIORITY, /* value = the new priority */
+	DEALBOX_ACT_EMPTIED, /* the operator confirms that the board is empty */
+	DEALBOX_ACT_REVEAL, /* cards were shown */
+	DEALBOX_ACT_STOP, /* emergency stop */
+	DEALBOX_ACT_ADD, /* a job was added, or a set: value = its number */
+	DEALBOX_ACT_RESTORE, /* a restored ledger was accepted; value = number of lost records */
+	DEALBOX_ACT_ACCEPT, /* a new machine may deal */
+	DEALBOX_ACT_PLAYED, /* everybody has played a set: value = its number */
+	DEALBOX_ACT_UNPLAYED, /* it was marked by mistake: value = its number */
+	DEALBOX_ACT_COPIES, /* value = the new number of copies of a job, more than before; 0 = without limit */
+	DEALBOX_ACT_KEEP, /* a job is kept to machines, see dealbox_ledger_keep_job() */
 	DEALBOX_ACT_KINDS
 };
 
@@ -565,9 +568,9 @@ DEALBOX_API int dealbox_ledger_add_act(struct dealbox_ledger *ledger,
  * @uid: the operator's user, or DEALBOX_UID_*
  * @machines: their ids, as in struct dealbox_ledger_new_job; NULL or empty: any machine
  *
- * Records an act for each, or one without a machine, all of them or none; the acts' values are 0, 1, ..
- * 0 begins the list anew. dealbox_ledger_machines() has the new list. -ENOENT: no such job; -EINVAL: an
- * id is not valid, or named twice.
+ * Records an act for each, or one without a machine, all of them or none; the acts' values are 0,
+ * 1, .. 0 begins the list anew. dealbox_ledger_machines() has the new list. -ENOENT: no such job;
+ * -EINVAL: an id is not valid, or named twice.
  */
 DEALBOX_API int dealbox_ledger_keep_job(struct dealbox_ledger *ledger, uint64_t job, uint32_t uid,
 					const char *const *machines);
@@ -590,7 +593,7 @@ struct dealbox_ledger_head {
 	uint8_t hash[DEALBOX_LEDGER_HASH];
 };
 
-#define DEALBOX_LEDGER_HEAD_TEXT	96	/* size of "NUMBER:HASH" with the terminating zero */
+#define DEALBOX_LEDGER_HEAD_TEXT 96 /* size of "NUMBER:HASH" with the terminating zero */
 
 /**
  * dealbox_ledger_head_format - write a head as text: NUMBER:HASH

@@ -182,8 +182,8 @@ DEALBOX_API bool dealbox_inclusion_check(const struct dealbox_log_proof *proof, 
 					 size_t size, const struct dealbox_checkpoint *head);
 
 /*
- * Returns the text of a proof (tlog-proof) that a leaf is in the tree of a head, terminated; free(3)
- * it. It contains the leaf and the head. NULL if out of memory.
+ * Returns the text of a proof (tlog-proof) that a leaf is in the tree of a head, terminated;
+ * free(3) it. It contains the leaf and the head. NULL if out of memory.
  */
 DEALBOX_API char *dealbox_inclusion_print(const struct dealbox_log_proof *proof, const void *leaf,
 					  size_t size, const char *note);

@@ -73,10 +73,12 @@ DEALBOX_API size_t dealbox_machine_list_count(const struct dealbox_machine_list 
  */
 DEALBOX_API const char *dealbox_machine_list_uri(const struct dealbox_machine_list *list,
 				    size_t n);
-DEALBOX_API const char *dealbox_machine_list_serial(const struct dealbox_machine_list *list, size_t n);
+DEALBOX_API const char *dealbox_machine_list_serial(const struct dealbox_machine_list *list,
+						    size_t n);
 DEALBOX_API const char *dealbox_machine_list_port(const struct dealbox_machine_list *list,
 				    size_t n);
-DEALBOX_API const char *dealbox_machine_list_model(const struct dealbox_machine_list *list, size_t n);
+DEALBOX_API const char *dealbox_machine_list_model(const struct dealbox_machine_list *list,
+						   size_t n);
 
 struct dealbox_monitor;
 
@@ -124,7 +126,8 @@ DEALBOX_API void dealbox_machine_close(struct dealbox_machine *machine);
 /* Returns the URI that opens the machine again; valid as long as the machine. */
 DEALBOX_API const char *dealbox_machine_uri(const struct dealbox_machine *machine);
 /* Returns the error of the last call that failed; valid until the next call. */
-DEALBOX_API const struct dealbox_error *dealbox_machine_error(const struct dealbox_machine *machine);
+DEALBOX_API const struct dealbox_error *
+dealbox_machine_error(const struct dealbox_machine *machine);
 
 /*
  * Returns a descriptor for poll(2): readable when dealbox_machine_read() has something to do. It
@@ -237,14 +240,14 @@ DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 /* Instructions for a person who deals by hand. */
 enum dealbox_hand_shows {
-	DEALBOX_HAND_NOTHING,	/* no board is dealt: there is nothing to show */
-	DEALBOX_HAND_CARD,	/* put the card into pocket; without a pocket, name the first card */
-	DEALBOX_HAND_LAST,	/* the same with the last card; then press Enter */
-	DEALBOX_HAND_SAME,	/* the card in the hand was named again: a second one is to be taken out */
-	DEALBOX_HAND_DEALT,	/* that card was dealt already; named once more, the board is void */
-	DEALBOX_HAND_FOREIGN,	/* that card does not belong to the deal */
-	DEALBOX_HAND_UNREAD,	/* an unknown bar code or key */
-	DEALBOX_HAND_SHORT,	/* Enter, and cards are missing; pressed again, the board is void */
+	DEALBOX_HAND_NOTHING, /* no board is dealt: there is nothing to show */
+	DEALBOX_HAND_CARD, /* put the card into pocket; without a pocket, name the first card */
+	DEALBOX_HAND_LAST, /* the same with the last card; then press Enter */
+	DEALBOX_HAND_SAME, /* the card in the hand was named again: a second one is to be taken out */
+	DEALBOX_HAND_DEALT, /* that card was dealt already; named once more, the board is void */
+	DEALBOX_HAND_FOREIGN, /* that card does not belong to the deal */
+	DEALBOX_HAND_UNREAD, /* an unknown bar code or key */
+	DEALBOX_HAND_SHORT, /* Enter, and cards are missing; pressed again, the board is void */
 	DEALBOX_HAND_PAUSED,
 	DEALBOX_HAND_VOID,	/* the deal has stopped, and the board is void */
 	DEALBOX_HAND_SHOWS
@@ -262,9 +265,9 @@ struct dealbox_hand {
 };
 
 /*
- * Returns what a person who deals by hand is to be shown now, because he is the gate. Ask after each
- * call of the machine and each dealbox_machine_read(). It is a secret: show it to nobody else, and
- * wipe it. -EOPNOTSUPP: it is not a machine of hand:.
+ * Returns what a person who deals by hand is to be shown now, because he is the gate. Ask after
+ * each call of the machine and each dealbox_machine_read(). It is a secret: show it to nobody else,
+ * and wipe it. -EOPNOTSUPP: it is not a machine of hand:.
  */
 DEALBOX_API int dealbox_machine_get_hand(struct dealbox_machine *machine, struct dealbox_hand *out);
 

@@ -53,7 +53,7 @@ struct dealbox_promised_machine {
 /* The promises of a manifest, besides the tournament. */
 struct dealbox_promise {
 	unsigned int copies;		/* of each board, 1..DEALBOX_COPIES_MAX */
-	const uint8_t (*pcs)[DEALBOX_SIGNER_KEY];	/* public keys of the PCs that may certify */
+	const uint8_t (*pcs)[DEALBOX_SIGNER_KEY]; /* public keys of the PCs that may certify */
 	size_t pc_count;		/* 0: it names none */
 	const struct dealbox_promised_machine *machines;
 	size_t machine_count;		/* 0: any machine may deal, and need not sign */

@@ -73,14 +73,15 @@ DEALBOX_API unsigned int dealbox_set_marks(const struct dealbox_set *set);
 DEALBOX_API void dealbox_set_keep_text(struct dealbox_set *set);
 
 /*
- * Keeps deals of which some cards are not known, apart from the deals of the set: for a program that
- * shows what is known. Call it before files are read.
+ * Keeps deals of which some cards are not known, apart from the deals of the set: for a program
+ * that shows what is known. Call it before files are read.
  */
 DEALBOX_API void dealbox_set_keep_partial(struct dealbox_set *set);
 
 /*
- * Gets the partial deal with that index (from 0), in the order of the files. No card is in two hands
- * of it. before, which may be NULL, is set to the number of complete deals that were read before it.
+ * Gets the partial deal with that index (from 0), in the order of the files. No card is in two
+ * hands of it. before, which may be NULL, is set to the number of complete deals that were read
+ * before it.
  * -ENOENT: beyond the last.
  */
 DEALBOX_API int dealbox_set_get_partial(const struct dealbox_set *set, size_t index,

@@ -81,10 +81,10 @@ struct dealbox_difference {
 
 /* The evidence of a verdict: what saw the cards reach their pockets. */
 enum dealbox_basis {
-	DEALBOX_BASIS_NONE,	/* nothing: there is no deal in the trace */
-	DEALBOX_BASIS_GATES,	/* the machine set its gates so; nothing saw them fall */
-	DEALBOX_BASIS_SENSORS,	/* a sensor at the exit saw each card fall */
-	DEALBOX_BASIS_HAND	/* a person was shown where each card belongs; nothing saw where he put it */
+	DEALBOX_BASIS_NONE, /* nothing: there is no deal in the trace */
+	DEALBOX_BASIS_GATES, /* the machine set its gates so; nothing saw them fall */
+	DEALBOX_BASIS_SENSORS, /* a sensor at the exit saw each card fall */
+	DEALBOX_BASIS_HAND /* a person was shown where each card belongs; nothing saw where he put it */
 };
 
 struct dealbox_verdict;

@@ -184,7 +184,8 @@ int main(int argc, char **argv)
 
 			save(argv[3], hosts[h].name, computers[c], edge);
 			if (edge->unanswered || edge->strays || edge->dropped) {
-				printf("%s, %s computer: %u cards without answer, %u answers without card, %u lost by usbmon\n",
+				printf("%s, %s computer: %u cards without answer, %u answers "
+				       "without card, %u lost by usbmon\n",
 				       hosts[h].name, computers[c], edge->unanswered, edge->strays,
 				       edge->dropped);
 				bad = 1;

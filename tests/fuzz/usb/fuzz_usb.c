@@ -497,8 +497,9 @@ static void make_pull(char *text, unsigned int kind, enum phase phase, unsigned 
 
 	if (phase != PROBE)
 		snprintf(at, sizeof(at), "# at %s: ", phase_names[phase]);
-	snprintf(text, CASE_MAX, "# options: %s" CAPABILITIES "\n# tour\n%son submit nth %u: unplug\n",
-		 kinds[kind], at, nth);
+	snprintf(text, CASE_MAX,
+		 "# options: %s" CAPABILITIES "\n# tour\n%son submit nth %u: unplug\n", kinds[kind],
+		 at, nth);
 }
 
 /* Reads a case; text is empty if the file cannot be read. */
@@ -703,7 +704,8 @@ static void look_around(int fd)
 		wrong("GET_STATUS gives what cannot be");
 	if (!ASK(fd, GET_COUNTERS, &counters) && counters.reserved)
 		wrong("GET_COUNTERS: reserved is not zero");
-	if (!ASK(fd, GET_IDENTITY, &identity) && !zero(identity.reserved, sizeof(identity.reserved)))
+	if (!ASK(fd, GET_IDENTITY, &identity) &&
+	    !zero(identity.reserved, sizeof(identity.reserved)))
 		wrong("GET_IDENTITY: reserved is not zero");
 	ASK(fd, GET_PARAM, &param);
 	memset(&param, 0, sizeof(param));
@@ -1479,7 +1481,8 @@ static bool tell_pulls(void)
 
 static void usage(void)
 {
-	fputs("usage: fuzz_usb [-j JOBS] [-o FOLDER] [-u PULLS | -u all] [-s SEED] [-n CASES | -t SECONDS] [SCENARIO...]\n"
+	fputs("usage: fuzz_usb [-j JOBS] [-o FOLDER] [-u PULLS | -u all] [-s SEED] [-n CASES | -t "
+	      "SECONDS] [SCENARIO...]\n"
 	      "       fuzz_usb -s SEED -p CASE    prints that case\n", stderr);
 	exit(2);
 }
@@ -1543,7 +1546,8 @@ int main(int argc, char *argv[])
 	if (w.pulls)
 		ok = tell_pulls();
 	ok = kernel_log_is_clean(log) && !board->failed && ok;
-	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; %u calls failed, %lld s\n",
+	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; %u calls "
+	       "failed, %lld s\n",
 	       board->cases, board->found, board->events, board->protocol_errors, board->done,
 	       board->errors, (now_ms() - begin) / 1000);
 	/* if machines are hardly ever found, or never deal, this tests USB core instead */

@@ -7,9 +7,9 @@
  *		reaches. All cases are run. "[case] case CPU-time time" in seconds follows each, and
  *		"[done]" or "[failed] case" is the last line.
  *
- * Without REACHED, each line of standard input asks for a breakage: its number, and cases, each with
- * its limits of CPU time and of time in seconds: "17 test_a:3:40 test_b:2:30". They are run until one
- * fails. "[passed]" or "[failed] case" answers.
+ * Without REACHED, each line of standard input asks for a breakage: its number, and cases, each
+ * with its limits of CPU time and of time in seconds: "17 test_a:3:40 test_b:2:30". They are run
+ * until one fails. "[passed]" or "[failed] case" answers.
  */
 #include <fcntl.h>
 #include <setjmp.h>
@@ -104,8 +104,10 @@ static bool run_case(const char *name, rlim_t seconds, unsigned int waiting, boo
 	if (status)
 		printf("\n[failed] %s\n", name);
 	else if (print)
-		printf("\n[case] %s %ld.%03ld %.3f\n", name, used.ru_utime.tv_sec + used.ru_stime.tv_sec,
-		       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000, seconds_now() - begin);
+		printf("\n[case] %s %ld.%03ld %.3f\n", name,
+		       used.ru_utime.tv_sec + used.ru_stime.tv_sec,
+		       (used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1000,
+		       seconds_now() - begin);
 	fflush(NULL);
 	return !status;
 }
@@ -115,7 +117,8 @@ static bool get_line(char *line, size_t size)
 {
 	size_t length = 0;
 
-	while (length < size - 1 && syscall(SYS_read, 0, line + length, 1) == 1 && line[length] != '\n')
+	while (length < size - 1 && syscall(SYS_read, 0, line + length, 1) == 1 &&
+	       line[length] != '\n')
 		length++;
 	line[length] = '\0';
 	return length;
@@ -131,12 +134,13 @@ int __wrap__cmocka_run_group_tests(const char *group, const struct CMUnitTest *t
 	size_t n;
 
 	if (file) {
-		reached = (int)syscall(SYS_openat, AT_FDCWD, file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC,
-				       0600);
+		reached = (int)syscall(SYS_openat, AT_FDCWD, file,
+				       O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 		for (n = 0; good && n < count; n++) {
 			good = run_case(tests[n].name, LIMIT, WAITING, true);
 			if (running)
-				return __real__cmocka_run_group_tests(group, &tests[n], 1, setup, teardown);
+				return __real__cmocka_run_group_tests(group, &tests[n], 1, setup,
+								      teardown);
 		}
 		if (good)
 			printf("\n[done]\n");
@@ -149,10 +153,12 @@ int __wrap__cmocka_run_group_tests(const char *group, const struct CMUnitTest *t
 			for (n = 0; n < count && strcmp(tests[n].name, name); n++)
 				;
 			mutation_number = atoi(number);
-			good = n < count && run_case(tests[n].name, strtoul(seconds, NULL, 10),
-						     (unsigned int)strtoul(waiting, NULL, 10), false);
+			good = n < count &&
+			       run_case(tests[n].name, strtoul(seconds, NULL, 10),
+					(unsigned int)strtoul(waiting, NULL, 10), false);
 			if (running)
-				return __real__cmocka_run_group_tests(group, &tests[n], 1, setup, teardown);
+				return __real__cmocka_run_group_tests(group, &tests[n], 1, setup,
+								      teardown);
 			mutation_number = 0;
 		}
 		if (good)

@@ -1835,14 +1835,20 @@ TEST_F(machine, trace_keeps_the_secret)
 		char go[8];
 
 		if (event) {
-			EXPECT_EQ(5, sscanf(event, "dealbox_event: dealbox%u seqno=%llu machine_seq=%u type=0x%x position=%u%n",
-					    &n, &seqno, &sequence, &type, &position, &end));
+			EXPECT_EQ(5,
+				  sscanf(event,
+					 "dealbox_event: dealbox%u seqno=%llu machine_seq=%u "
+					 "type=0x%x position=%u%n",
+					 &n, &seqno, &sequence, &type, &position, &end));
 			EXPECT_EQ('\n', event[end]);
 			events++;
 		}
 		if (gate) {
-			EXPECT_EQ(5, sscanf(gate, "dealbox_gate: dealbox%u machine_seq=%u position=%u %7s error=%d%n",
-					    &n, &sequence, &position, go, &error, &end));
+			EXPECT_EQ(5,
+				  sscanf(gate,
+					 "dealbox_gate: dealbox%u machine_seq=%u position=%u %7s "
+					 "error=%d%n",
+					 &n, &sequence, &position, go, &error, &end));
 			EXPECT_EQ('\n', gate[end]);
 			EXPECT_STREQ("go", go);
 			gates++;

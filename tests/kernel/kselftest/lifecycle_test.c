@@ -428,7 +428,8 @@ TEST_F(lifecycle, attesting)
 {
 	/* a short deal */
 	struct dealbox_plan plan = {
-		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_POSITION, .entries = 4, .pocket = { 0, 1, 2, 3 },
+		.plan_id = PLAN, .mode = DEALBOX_PLAN_BY_POSITION, .entries = 4,
+		.pocket = { 0, 1, 2, 3 },
 	};
 	struct dealbox_attest attest = { .nonce = { 7 } };
 	struct dealbox_attestation attestation;

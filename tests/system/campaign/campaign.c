@@ -1393,13 +1393,15 @@ static int result_say(int first, int last)
 
 	for (id = F_NONE + 1; id < FAULTS; id++)
 		if (total.struck[id])
-			printf("# %-26s struck in %5d jobs, %3d of them wrong; %4d boards called exact that no host can tell\n",
+			printf("# %-26s struck in %5d jobs, %3d of them wrong; %4d boards called "
+			       "exact that no host can tell\n",
 			       kinds[id].name, total.struck[id], total.wrong_by[id],
 			       total.unseen_by[id]);
 	printf("1..%d\n", WRONGS - 1);
 	for (wrong = RIGHT + 1; wrong < WRONGS; wrong++)
 		printf("%sok %d - %s\n", total.broken[wrong] ? "not " : "", wrong, rules[wrong]);
-	printf("# seed %llu, boards %d to %d: %d deals; %d boards exact, %d called so that no host can tell, %d void; %d jobs not finished, %d wrong\n",
+	printf("# seed %llu, boards %d to %d: %d deals; %d boards exact, %d called so that no host "
+	       "can tell, %d void; %d jobs not finished, %d wrong\n",
 	       (unsigned long long)seed, first, last, total.deals, total.exact, total.unseen,
 	       total.voids, total.given_up, total.wrong);
 	return total.wrong != 0;
@@ -1407,7 +1409,8 @@ static int result_say(int first, int last)
 
 static int usage(void)
 {
-	fputs("usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]... [-o KIND]... [-v] PROGRAM LOCKSTEP\n"
+	fputs("usage: campaign [-s SEED] [-b BOARD] [-n BOARDS] [-t SECONDS] [-a] [-x KIND]... [-o "
+	      "KIND]... [-v] PROGRAM LOCKSTEP\n"
 	      "       campaign ... -u ADDRESS PROGRAM\n"
 	      "       campaign ... -d FOLDER PROGRAM SERVICE\n",
 	      stderr);

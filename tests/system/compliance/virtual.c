@@ -269,7 +269,8 @@ struct fixture *fixture_connect(const char *path, char *error, size_t size)
 
 static bool is_of_person(const char *step)
 {
-	static const char *const of_emulator[] = { "inject", "thaw", "wait", "speed", "break", "repair",
+	static const char *const of_emulator[] = { "inject", "thaw", "wait", "speed", "break",
+						   "repair",
 		"reset", "hopper top", "insert " };
 	size_t i;
 
@@ -305,7 +306,7 @@ void fixture_close(struct fixture *fixture)
 	(void)fixture;
 }
 
-/* --- the program -------------------------------------------------------------------------------- */
+/* --- the program ------------------------------------------------------------------------------ */
 
 int main(int argc, char **argv)
 {
@@ -321,7 +322,8 @@ int main(int argc, char **argv)
 	for (; i < argc && strcmp(argv[i], "--") && count < ARGUMENTS_MAX; i++)
 		of_emulator[count++] = argv[i];
 	if (i == argc) {
-		fputs("usage: compliance-virtual [--hands MS] EMULATOR-OPTION... -- COMPLIANCE-OPTION...\n",
+		fputs("usage: compliance-virtual [--hands MS] EMULATOR-OPTION... -- "
+		      "COMPLIANCE-OPTION...\n",
 		      stderr);
 		return 2;
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A reply that takes as long as the file $LONG_REPLY is there, which names its method: whoever looks at the bus
- * between the beginning of the reply and its end, looks until then. Makes $LONG_REPLY.looks. To be preloaded.
+ * A reply that takes as long as the file $LONG_REPLY is there, which names its method: whoever
+ * looks at the bus between the beginning of the reply and its end, looks until then. Makes
+ * $LONG_REPLY.looks. To be preloaded.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ static int named(const char *member)
 SHOWN int sd_bus_message_new_method_return(sd_bus_message *call, sd_bus_message **reply)
 {
 	int (*real)(sd_bus_message *, sd_bus_message **) =
-		(int (*)(sd_bus_message *, sd_bus_message **))dlsym(RTLD_NEXT, "sd_bus_message_new_method_return");
+		(int (*)(sd_bus_message *,
+			 sd_bus_message **))dlsym(RTLD_NEXT, "sd_bus_message_new_method_return");
 
 	replying |= named(sd_bus_message_get_member(call));
 	return real(call, reply);

@@ -13,7 +13,9 @@ int main(int argc, char **argv)
 	static const char *const machines[] = { "SN1", NULL };
 	static const unsigned int numbers[] = { 1, 2 };
 	struct dealbox_ledger_board boards[2] = { { .number = 1 }, { .number = 2 } };
-	struct dealbox_ledger_act skip = { .act = DEALBOX_ACT_SKIP, .uid = 0, .board = 2, .copy = 1 };
+	struct dealbox_ledger_act skip = {
+		.act = DEALBOX_ACT_SKIP, .uid = 0, .board = 2, .copy = 1
+	};
 	struct dealbox_ledger_new_job new_job = {
 		.boards = numbers, .count = 2, .copies = 1, .machines = machines,
 	};

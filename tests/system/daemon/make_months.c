@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * make_months FILE MACHINE: a ledger with ten boards that the machine has dealt in September 2026, each with a
- * failed reading of the same card (number 1), two with a wrong pocket, and one board of October.
+ * make_months FILE MACHINE: a ledger with ten boards that the machine has dealt in September 2026,
+ * each with a failed reading of the same card (number 1), two with a wrong pocket, and one board of
+ * October.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *at)
 	return 0;
 }
 
-/* Deal a shuffled pack; the trace of it is what statistics are made of. Returns the number of events. */
+/*
+ * Deal a shuffled pack; the trace of it is what statistics are made of. Returns the number of
+ * events.
+ */
 static size_t deal(struct dealbox_deal *to, struct dealbox_event *events, int wrong)
 {
 	unsigned int card, n, other, pack[DEALBOX_CARDS];
@@ -44,15 +48,22 @@ static size_t deal(struct dealbox_deal *to, struct dealbox_event *events, int wr
 	for (n = 0; n < DEALBOX_CARDS; n++) {
 		to->hand[n % 4] |= 1ULL << pack[n];
 		if (pack[n] == BAD_CARD)
-			events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE, .position = n,
-								  .card = DEALBOX_NONE };
-		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ, .position = n, .card = pack[n] };
-		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_ROUTED, .position = n,
-							  .card = pack[n], .pocket = n % 4 };
+			events[count++] =
+				(struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE,
+							.position = n,
+							.card = DEALBOX_NONE };
+		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ,
+							  .position = n,
+							  .card = pack[n] };
+		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_ROUTED,
+							  .position = n,
+							  .card = pack[n],
+							  .pocket = n % 4 };
 	}
 	if (wrong)
-		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_WRONG_POCKET, .position = 2, .pocket = 3,
-							  .arg = { 2 } };
+		events[count++] = (struct dealbox_event){
+			.type = DEALBOX_EV_WRONG_POCKET, .position = 2, .pocket = 3, .arg = { 2 }
+		};
 	return count;
 }
 
@@ -71,15 +82,18 @@ int main(int argc, char **argv)
 		boards[n].number = numbers[n] = n + 1;
 		counts[n] = deal(&boards[n].deal, events[n], n < 2);
 	}
-	err = argc != 3 || dealbox_ledger_open(l, argv[1], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ||
+	err = argc != 3 ||
+	      dealbox_ledger_open(l, argv[1], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ||
 	      dealbox_ledger_add_set(l, "club evening", boards, BOARDS, &new_job.set, NULL) ||
 	      dealbox_ledger_add_job(l, &new_job, &job, NULL);
 	for (n = 0; !err && n < BOARDS; n++) {
 		if (n == BOARDS - 1)
 			now = OCTOBER;
 		err = dealbox_ledger_begin(l, job, n + 1, 1, argv[2], 41 + n, n + 1, &insertion) ||
-		      dealbox_ledger_end(l, insertion, n < 2 ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_EXACT,
-					 n < 2 ? DEALBOX_EV_WRONG_POCKET : 0, 0, events[n], counts[n]);
+		      dealbox_ledger_end(l, insertion,
+					 n < 2 ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_EXACT,
+					 n < 2 ? DEALBOX_EV_WRONG_POCKET : 0, 0, events[n],
+					 counts[n]);
 	}
 	if (err)
 		fprintf(stderr, "make_months: %s\n", dealbox_ledger_error(l)->what);

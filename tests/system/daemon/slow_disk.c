@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A disk that writes nothing while the file $SLOW_DISK is there; it makes $SLOW_DISK.waits when somebody
- * waits for it. To be preloaded.
+ * A disk that writes nothing while the file $SLOW_DISK is there; it makes $SLOW_DISK.waits when
+ * somebody waits for it. To be preloaded.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -347,8 +347,9 @@ static void boards_are_dealt_and_accounted_for(void **state)
 	for (board = 1; board <= 4; board++) {
 		char start[100];
 
-		snprintf(start, sizeof(start), "{\"insertion\":%d,\"board\":%d,\"plan\":5,\"deals\":1,"
-			 "\"end\":\"done\",", board, board % 2 ? 7 : 9);
+		snprintf(start, sizeof(start),
+			 "{\"insertion\":%d,\"board\":%d,\"plan\":5,\"deals\":1,\"end\":\"done\",",
+			 board, board % 2 ? 7 : 9);
 		assert_memory_equal(line, start, strlen(start));
 		line = strtok(NULL, "\n");
 	}
@@ -507,13 +508,15 @@ static void memory_survives_the_process(void **state)
 	struct host *h;
 
 	(void)state;
-	START(&p, "--socket", path("s"), "--state", path("state"), "--control", path("c"), "--manual");
+	START(&p, "--socket", path("s"), "--state", path("state"), "--control", path("c"),
+	      "--manual");
 	assert_string_equal(tell(path("c"), "insert"), "ok insertion 1\n");
 	/* not even by a crash is a number given twice */
 	kill(p.pid, SIGKILL);
 	waitpid(p.pid, NULL, 0);
 	close(p.out);
-	START(&p, "--socket", path("s"), "--state", path("state"), "--control", path("c"), "--manual");
+	START(&p, "--socket", path("s"), "--state", path("state"), "--control", path("c"),
+	      "--manual");
 	assert_string_equal(tell(path("c"), "insert"), "ok insertion 2\n");
 	h = attach("s");
 	assert_int_equal(until(h, DEALBOX_EV_BOARD_INSERTED)->insertion, 2);
@@ -598,8 +601,8 @@ static void the_machine_descriptor_is_that_of_usb(void **state)
 	/* the second host finds a machine of another major version, the third one no descriptor */
 	write_file("scenario", "on descriptor config nth 2: set 22 0002\n"
 			       "on descriptor config nth 3: stall\n");
-	START(&p, "--socket", path("s"), "--scenario", path("scenario"), "--pockets", "3", "--boards",
-	      "1");
+	START(&p, "--socket", path("s"), "--scenario", path("scenario"), "--pockets", "3",
+	      "--boards", "1");
 	h = attach("s");
 	attached = (struct emu_attached *)h->in.data;
 	assert_true(dealbox_decode_descriptor(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
@@ -608,7 +611,8 @@ static void the_machine_descriptor_is_that_of_usb(void **state)
 	detach(h);
 	h = attach("s");
 	attached = (struct emu_attached *)h->in.data;
-	assert_false(dealbox_decode_descriptor(attached->machine_descriptor, WIRE_DESC_SIZE, &desc));
+	assert_false(dealbox_decode_descriptor(attached->machine_descriptor, WIRE_DESC_SIZE,
+					       &desc));
 	assert_int_equal(attached->machine_descriptor[5], 2);
 	detach(h);
 	h = attach("s");
@@ -636,7 +640,8 @@ static void a_trace_has_every_transfer(void **state)
 	stop(&p);
 	text = read_file(path("trace"));
 	/* time, direction, endpoint or status, bytes */
-	assert_non_null(strstr(text, " submit 0 411a000000001000" "01000000030000000000000000000000\n"));
+	assert_non_null(strstr(text, " submit 0 411a000000001000"
+				     "01000000030000000000000000000000\n"));
 	assert_non_null(strstr(text, " done 0 0100000001000000"));
 	assert_int_equal(stat(path("trace"), &info), 0);
 	assert_int_equal(info.st_mode & 077, 0);
@@ -706,14 +711,16 @@ static void wrong_options_are_explained(void **state)
 		{ { "--socket", "x", "--speed", "fast", NULL }, "--speed fast: a factor" },
 		{ { "--socket", "x", "--speed", "-1", NULL }, "--speed -1: a factor" },
 		{ { "--socket", "x", "--speed", "nan", NULL }, "--speed nan: a factor" },
-		{ { "--socket", "x", "--pockets", "9", NULL }, "--pockets 9: a number from 1 to 8" },
+		{ { "--socket", "x", "--pockets", "9", NULL },
+		  "--pockets 9: a number from 1 to 8" },
 		{ { "--socket", "x", "--kind", "magic", NULL }, "one of stored|routed" },
 		{ { "--socket", "x", "--boards", "1-", NULL }, "--boards: numbers" },
 		{ { "--socket", "x", "--boards", "0", NULL }, "--boards: numbers" },
 		{ { "--socket", "x", "--boards", "1-600", NULL }, "--boards: at most 512" },
 		{ { "--socket", "x", "--capabilities", "wings", NULL }, "there is no \"wings\"" },
 		{ { "--socket", "x", "--capabilities", "keys", NULL }, "by-card or by-position" },
-		{ { "--gadget", "x", "--dialect", "serial", NULL }, "--dialect serial does not go with --gadget" },
+		{ { "--gadget", "x", "--dialect", "serial", NULL },
+		  "--dialect serial does not go with --gadget" },
 		{ { "--socket", "x", "--port", "1", NULL }, "--port goes with --usbip" },
 		{ { "--socket", "x", "--scenario", "/nowhere", NULL }, "/nowhere: No such file" },
 		{ { "--socket", "x", "--serial", "", NULL }, "--serial: 1 to" },

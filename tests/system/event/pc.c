@@ -123,7 +123,8 @@ static void report_all(void)
 
 	for (uint32_t n = 0; n < count; n++) {
 		report = (struct pool_report) {
-			.machine = machine, .insertion = n + 1, .copy = journal[n].copy, .hash = HASH,
+			.machine = machine, .insertion = n + 1, .copy = journal[n].copy,
+			.hash = HASH,
 			.outcome = "exact", .at = 1,
 		};
 		while (!journal[n].reported) {

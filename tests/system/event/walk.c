@@ -236,8 +236,9 @@ static void withdraw_for(void)
 		     errno_of(model_void(&model, copy)));
 		return;
 	}
-	snprintf(text, sizeof(text), "SELECT r.id FROM dealbox.record r JOIN dealbox.pc p ON p.id = r.pc "
-		 "WHERE p.name = '%c' AND r.insertion = %u", 'A' + model.record[record].pc,
+	snprintf(text, sizeof(text), "SELECT r.id FROM dealbox.record r JOIN dealbox.pc p ON p.id "
+				     "= r.pc WHERE p.name = '%c' AND r.insertion = %u",
+				     'A' + model.record[record].pc,
 		 model.record[record].insertion);
 	snprintf(what, sizeof(what), "record %u is dismissed", record);
 	same("the error", pool_dismiss(director, (uint64_t)sql(owner, text), &error),

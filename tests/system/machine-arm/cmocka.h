@@ -36,7 +36,8 @@ static jmp_buf cmocka_failed;
 #define assert_int_equal(a, b) do { \
 		const uint32_t left_ = (uint32_t)(a), right_ = (uint32_t)(b); \
 		if (left_ != right_) \
-			fail_msg("%s is %lx, not %lx", #a, (unsigned long)left_, (unsigned long)right_); \
+			fail_msg("%s is %lx, not %lx", #a, (unsigned long)left_, \
+				 (unsigned long)right_); \
 	} while (0)
 #define assert_int_not_equal(a, b)	assert_true((uint32_t)(a) != (uint32_t)(b))
 #define assert_in_range(a, least, most) do { \

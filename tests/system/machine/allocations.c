@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Preloaded into a program whose loop calls ppoll(), this counts the memory that is allocated between
- * two of these calls, by whatever library or thread. Prints the count at the end.
+ * Preloaded into a program whose loop calls ppoll(), this counts the memory that is allocated
+ * between two of these calls, by whatever library or thread. Prints the count at the end.
  */
 #include <poll.h>
 #include <signal.h>
@@ -41,7 +41,8 @@ void *realloc(void *memory, size_t size)
 	return __libc_realloc(memory, size);
 }
 
-VISIBLE int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask)
+VISIBLE int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		  const sigset_t *mask)
 {
 	/* the kernel writes what is left of it */
 	struct timespec left = timeout ? *timeout : (struct timespec){ 0 };

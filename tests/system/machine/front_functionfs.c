@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The core of tools/machine on a real bus, by tools/machine/functionfs.c, in the place of the emulator's
- * front for QEMU: --usbredir gives the folder of a FunctionFS. The rest of the emulator's USB
- * device has no part in it. To pull the cable, the gadget is unbound.
+ * The core of tools/machine on a real bus, by tools/machine/functionfs.c, in the place of the
+ * emulator's front for QEMU: --usbredir gives the folder of a FunctionFS. The rest of the
+ * emulator's USB device has no part in it. To pull the cable, the gadget is unbound.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ struct functionfs_front {
 };
 
 /*
- * The soft_connect of a controller would be simpler, but dummy_hcd does not enumerate behind it (7.2).
- * The gadget is bound again to the controller that it had.
+ * The soft_connect of a controller would be simpler, but dummy_hcd does not enumerate behind it
+ * (7.2). The gadget is bound again to the controller that it had.
  */
 static void plug(struct functionfs_front *f, bool plugged)
 {
@@ -89,11 +89,12 @@ static void ffs_close(struct front *front)
 }
 
 static const struct front_ops ffs_ops = {
-	.poll = ffs_poll, .serve = ffs_serve, .flush = ffs_flush, .next = ffs_next, .close = ffs_close,
+	.poll = ffs_poll, .serve = ffs_serve, .flush = ffs_flush, .next = ffs_next,
+	.close = ffs_close,
 };
 
-struct front *front_usbredir_open(const char *folder, struct device *device, struct machine *machine,
-				  FILE *trace)
+struct front *front_usbredir_open(const char *folder, struct device *device,
+				  struct machine *machine, FILE *trace)
 {
 	struct functionfs_front *f = calloc(1, sizeof(*f));
 	const bool serial = device_config(device)->protocol == 2;

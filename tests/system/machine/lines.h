@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What lines_host.c and lines_world.c share: a deal made of a seed, and how it is written to a file. */
+/*
+ * What lines_host.c and lines_world.c share: a deal made of a seed, and how it is written to a
+ * file.
+ */
 #ifndef MACHINE_LINES_H
 #define MACHINE_LINES_H
 

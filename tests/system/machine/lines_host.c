@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * lines_host WIRING SEED PLAN [pause]: the core of tools/machine with mechanics on GPIO lines, and a
- * host in one process. It deals the board that comes, writes into PLAN where each card belongs, and
- * ends with the verdict of the library as its last line: "exact", "not exact", or the name of the stop.
- * Prints "ready" when the lines are open. pause: after each card that falls, so that the next one rests
- * at the reader. When the start key is pressed, the machine blinks for a second.
+ * lines_host WIRING SEED PLAN [pause]: the core of tools/machine with mechanics on GPIO lines, and
+ * a host in one process. It deals the board that comes, writes into PLAN where each card belongs,
+ * and ends with the verdict of the library as its last line: "exact", "not exact", or the name of
+ * the stop. Prints "ready" when the lines are open. pause: after each card that falls, so that the
+ * next one rests at the reader. When the start key is pressed, the machine blinks for a second.
  *
- * lines_host WIRING SEED PLAN stored|routed BOARDS: an evening. A board that is void, or not exact, is
- * dealt again; PLAN.N is of the insertion N, of which a line says what became of it.
+ * lines_host WIRING SEED PLAN stored|routed BOARDS: an evening. A board that is void, or not exact,
+ * is dealt again; PLAN.N is of the insertion N, of which a line says what became of it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 #include "mechanics.h"
 
 #define PLAN_ID		7u
-#define LATE_US		600000u		/* after DEAL_DONE: a second card would have fallen by then */
+#define LATE_US 600000u /* after DEAL_DONE: a second card would have fallen by then */
 
 enum { LOAD = 0x11, START = 0x12, PAUSE = 0x13, RESUME = 0x14, REREAD = 0x15,
        CLEAR_FAULT = 0x17, RELEASE_BOARD = 0x18, LOCATE = 0x1a };
@@ -154,7 +154,8 @@ static void act(const struct dealbox_event *event)
 static bool is_exact(void)
 {
 	struct dealbox_verdict *verdict = NULL;
-	const bool exact = !dealbox_verify_machine(&plan, NULL, config.capabilities, trace, &verdict) &&
+	const bool exact =
+		!dealbox_verify_machine(&plan, NULL, config.capabilities, trace, &verdict) &&
 		dealbox_verdict_exact(verdict);
 
 	dealbox_verdict_free(verdict);
@@ -256,14 +257,16 @@ static void fetch(void)
 		struct dealbox_event event = {
 			.type = bytes[0], .flags = bytes[1], .machine_seq = get_u32(bytes + 4),
 			.machine_time_us = get_u32(bytes + 8), .insertion = get_u32(bytes + 12),
-			.position = bytes[16], .card = bytes[17], .pocket = bytes[18], .quality = bytes[19],
-			.code = get_u32(bytes + 20), .arg = { get_u32(bytes + 24), get_u32(bytes + 28) },
+			.position = bytes[16], .card = bytes[17], .pocket = bytes[18],
+			.quality = bytes[19],
+			.code = get_u32(bytes + 20),
+			.arg = { get_u32(bytes + 24), get_u32(bytes + 28) },
 		};
 
 		event.seqno = event.machine_seq;
 		fprintf(stderr, "%10u %-20s position %3u card %3u pocket %3u quality %3u code %u\n",
-			event.machine_time_us, dealbox_event_name(event.type), event.position, event.card,
-			event.pocket, event.quality, event.code);
+			event.machine_time_us, dealbox_event_name(event.type), event.position,
+			event.card, event.pocket, event.quality, event.code);
 		/* the insertion of a board begins a trace, and is in it */
 		if (boards)
 			act_in_evening(&event);

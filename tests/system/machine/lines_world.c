@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * lines_world WIRING FOLDER SEED ACCOUNT [FAULT POSITION]: the cards, motors and sensors behind the lines
- * of a gpio-sim chip, whose lines are in FOLDER of sysfs. It sees what is switched in the kernel's
- * trace, and moves the pulls of the inputs. A motor moves cards only while the heartbeat changes at
- * least every 50 ms, as the watchdog circuit of docs/build-a-machine.md has it. At the end (SIGTERM),
- * ACCOUNT has where each card lies.
+ * lines_world WIRING FOLDER SEED ACCOUNT [FAULT POSITION]: the cards, motors and sensors behind the
+ * lines of a gpio-sim chip, whose lines are in FOLDER of sysfs. It sees what is switched in the
+ * kernel's trace, and moves the pulls of the inputs. A motor moves cards only while the heartbeat
+ * changes at least every 50 ms, as the watchdog circuit of docs/build-a-machine.md has it. At the
+ * end (SIGTERM), ACCOUNT has where each card lies.
  *
- * FAULT happens to the card that is fed as number POSITION; the table below has them. Prints "ready",
- * and "card N" for each card that comes to rest.
+ * FAULT happens to the card that is fed as number POSITION; the table below has them. Prints
+ * "ready", and "card N" for each card that comes to rest.
  *
- * FAULT "evening": a board into which cards were dealt is taken out when it is unlocked, ACCOUNT.N has
- * where each card of the board that came as number N lies, and the next one is inserted; a person helps
- * a card that is stuck or unreadable. Each second board has a fault, and all kinds of faults come that a
- * person can end.
+ * FAULT "evening": a board into which cards were dealt is taken out when it is unlocked, ACCOUNT.N
+ * has where each card of the board that came as number N lies, and the next one is inserted; a
+ * person helps a card that is stuck or unreadable. Each second board has a fault, and all kinds of
+ * faults come that a person can end.
  *
- * FAULT "power-cuts": an evening without them. At SIGUSR1, all outputs go off, and whoever switched them
- * is gone. A card that is fed into a board that had cards by then is told: "dealt on".
+ * FAULT "power-cuts": an evening without them. At SIGUSR1, all outputs go off, and whoever switched
+ * them is gone. A card that is fed into a board that had cards by then is told: "dealt on".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,10 +51,11 @@
 #define PULLS		128
 
 enum fault {
-	NONE, GATE_STICKS, GATE_LATE, GATES_SLOW, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE, CARD_BOUNCES,
-	JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING, REPEAT, STRAY_EXIT,
-	EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED, PULL_BOARD, OPEN_COVER, CARD_TAKEN,
-	COVER_IN_FALL, HANG_GATES, HANG_FALL, DOUBLE_SEEN, KEYS, FAULTS,
+	NONE, GATE_STICKS, GATE_LATE, GATES_SLOW, SLIP, DIRTY, BLIND, EXIT_BOUNCES, EXIT_TWICE,
+	CARD_BOUNCES, JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING,
+	REPEAT, STRAY_EXIT, EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED,
+	PULL_BOARD, OPEN_COVER, CARD_TAKEN, COVER_IN_FALL, HANG_GATES, HANG_FALL, DOUBLE_SEEN, KEYS,
+	FAULTS,
 };
 
 static const char *const faults[FAULTS] = {
@@ -124,8 +125,8 @@ static bool board_is_out, has_faults;
 static bool was_cut;				/* while cards lay in the board */
 static bool was_there;				/* the board, at a start of the machine */
 static const enum fault of_evening[] = {
-	GATE_STICKS, SLIP, COVER_IN_FALL, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND, JAM_FALL,
-	STRAY_EXIT, GATE_LATE, DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
+	GATE_STICKS, SLIP, COVER_IN_FALL, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND,
+	JAM_FALL, STRAY_EXIT, GATE_LATE, DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
 };
 
 /* what comes anyway, in the order of time */
@@ -146,7 +147,7 @@ static int64_t clock_now(void)
 	return time.tv_sec * 1000 * MS + time.tv_nsec;
 }
 
-/* --- lines ------------------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static void pull(enum wiring_line line, bool active)
 {
@@ -173,7 +174,7 @@ static void pulse_at(int64_t at, enum wiring_line line, int64_t length)
 	pull_at(at + length, line, false);
 }
 
-/* --- cards ------------------------------------------------------------------------------------- */
+/* --- cards ------------------------------------------------------------------------------------ */
 
 static bool is_fault(enum fault which)
 {
@@ -291,7 +292,7 @@ static void falls(void)
 		pulse_at(now + FALLS + PASSES + 8 * MS, WIRING_EXIT + pocket, PASSES);
 }
 
-/* --- the host stands still ------------------------------------------------------------------------ */
+/* --- the host stands still -------------------------------------------------------------------- */
 
 static char heartbeat(void)
 {
@@ -324,7 +325,10 @@ static bool has_cards(void)
 	return false;
 }
 
-/* The computer has no power: its outputs are pulled down. The lock is shut then, so the board stays. */
+/*
+ * The computer has no power: its outputs are pulled down. The lock is shut then, so the board
+ * stays.
+ */
 static void computer_goes(void)
 {
 	power_goes();
@@ -343,7 +347,8 @@ static void stand_still(enum wiring_line line, unsigned int pulses)
 
 	kill((pid_t)host, SIGSTOP);
 	for (; pulses; pulses--) {
-		const struct timespec edge_time = { .tv_nsec = line == WIRING_READER ? 10 * US : 20 * MS };
+		const struct timespec edge_time = { .tv_nsec = line == WIRING_READER ? 10 * US :
+										       20 * MS };
 
 		pull(line, true);
 		nanosleep(&edge_time, NULL);
@@ -432,7 +437,7 @@ static void card_goes_on(void)
 	}
 }
 
-/* --- an evening --------------------------------------------------------------------------------------- */
+/* --- an evening ------------------------------------------------------------------------------- */
 
 #define HANDS		(500 * MS)	/* a person takes a board out, or puts one in */
 #define DOUBTS		(9000 * MS)	/* ... takes out one that seems empty, and is not dealt */
@@ -514,10 +519,12 @@ static int64_t next_of_person(void)
 {
 	int64_t next = exchange_at ? exchange_at : NEVER;
 
-	return waits_for_help() && still_since + PATIENCE + MS < next ? still_since + PATIENCE + MS : next;
+	return waits_for_help() && still_since + PATIENCE + MS < next ?
+		       still_since + PATIENCE + MS :
+		       next;
 }
 
-/* --- what is switched --------------------------------------------------------------------------------- */
+/* --- what is switched ------------------------------------------------------------------------- */
 
 static enum wiring_line line_of(unsigned long number)
 {
@@ -540,7 +547,8 @@ static void switched(enum wiring_line line, bool level)
 	on[line] = active;
 	if (active)
 		on_since[line] = now;
-	else if (line != WIRING_HEARTBEAT && now - on_since[line] > wiring.lines[line].most_ms * MS + 5 * MS)
+	else if (line != WIRING_HEARTBEAT &&
+		 now - on_since[line] > wiring.lines[line].most_ms * MS + 5 * MS)
 		printf("output %u was on for too long\n", line);
 	if (line >= WIRING_GATE && line < WIRING_GATE + WIRING_GATES) {
 		if (gates_at != now)
@@ -560,7 +568,10 @@ static void switched(enum wiring_line line, bool level)
 		alive = true;
 		beat_at = now;
 	}
-	/* A host opens the lock with its question, too, whether the board is empty: one that is stays. */
+	/*
+	 * A host opens the lock with its question, too, whether the board is empty: one that is
+	 * stays.
+	 */
 	if (line == WIRING_LOCK && !board_is_out)
 		exchange_at = active || !boards ? 0 :
 			now + (fed || was_there || has_cards() ? HANDS : DOUBTS);
@@ -604,11 +615,12 @@ static void read_trace(int fd)
 	memmove(text, line, length);
 }
 
-/* --- time ------------------------------------------------------------------------------------------------ */
+/* --- time ------------------------------------------------------------------------------------- */
 
 static int64_t next_time(void)
 {
-	int64_t next = later_count && later[0].at < next_of_person() ? later[0].at : next_of_person();
+	int64_t next = later_count && later[0].at < next_of_person() ? later[0].at :
+								       next_of_person();
 	const int64_t of_card = next_of_card();
 
 	if (of_card != NEVER && motor_runs() && run_since + of_card - ran < next)
@@ -656,7 +668,8 @@ static void open_lines(const char *folder)
 			die(path);
 		pull(line, line == WIRING_HOPPER);
 	}
-	snprintf(path, sizeof(path), "%s/sim_gpio%s/value", folder, wiring.lines[WIRING_HEARTBEAT].name);
+	snprintf(path, sizeof(path), "%s/sim_gpio%s/value", folder,
+		 wiring.lines[WIRING_HEARTBEAT].name);
 	heartbeat_value = open(path, O_RDONLY | O_CLOEXEC);
 	if (heartbeat_value < 0)
 		die(path);
@@ -704,7 +717,8 @@ int main(int argc, char **argv)
 			die(argv[5]);
 		fault_at = (unsigned int)strtoul(argv[6], NULL, 10);
 	}
-	wait = (struct pollfd){ .fd = open(TRACE, O_RDONLY | O_NONBLOCK | O_CLOEXEC), .events = POLLIN };
+	wait = (struct pollfd){ .fd = open(TRACE, O_RDONLY | O_NONBLOCK | O_CLOEXEC),
+				.events = POLLIN };
 	if (wait.fd < 0)
 		die(TRACE);
 	signal(SIGTERM, at_end);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The functions of tools/emulator/emulated_machine.h, with the core of tools/machine behind them: the
- * emulator's USB device, operator, scenarios and sockets then serve that core. Cards are real ones, in
- * piles, so its account says where each went.
+ * The functions of tools/emulator/emulated_machine.h, with the core of tools/machine behind them:
+ * the emulator's USB device, operator, scenarios and sockets then serve that core. Cards are real
+ * ones, in piles, so its account says where each went.
  *
  * Of a scenario, everything that happens to cards, boards, cover, cable and power takes place. What
- * changes a transfer is the device's. What changes an event on its way is ignored, and so are mutants.
+ * changes a transfer is the device's. What changes an event on its way is ignored, and so are
+ * mutants.
  */
 #include "simulated.h"
 #include "sign.h"
@@ -498,7 +499,7 @@ void machine_run(struct machine *m, uint64_t now)
 	look_at_core(m);
 }
 
-/* --- power and cable ---------------------------------------------------------------------------- */
+/* --- power and cable -------------------------------------------------------------------------- */
 
 static void power_on(struct machine *m)
 {
@@ -554,8 +555,8 @@ static void write_slots(struct machine *m)
 struct machine *machine_new(const struct machine_config *config,
 			    const struct machine_memory *memory, uint64_t now)
 {
-	const struct core_orders orders = { read_order, gate_order, let_go_order, halt_order, lock_order,
-					    locate_order, store_order, NULL };
+	const struct core_orders orders = { read_order, gate_order, let_go_order, halt_order,
+					    lock_order, locate_order, store_order, NULL };
 	struct machine *m = calloc(1, sizeof(*m));
 
 	if (!m)
@@ -629,7 +630,7 @@ void machine_power_cycle(struct machine *m, uint64_t us)
 	m->core.context = m;
 }
 
-/* --- the host ------------------------------------------------------------------------------------ */
+/* --- the host --------------------------------------------------------------------------------- */
 
 void machine_configure(struct machine *m)
 {
@@ -757,12 +758,13 @@ static bool stream_ready(const struct machine *m)
 
 const struct machine_stream *machine_stream(void)
 {
-	static const struct machine_stream stream = { stream_reset, stream_take, stream_give, stream_ready };
+	static const struct machine_stream stream = { stream_reset, stream_take, stream_give,
+						      stream_ready };
 
 	return &stream;
 }
 
-/* --- the operator -------------------------------------------------------------------------------- */
+/* --- the operator ----------------------------------------------------------------------------- */
 
 int machine_insert(struct machine *m, uint16_t number)
 {
@@ -854,7 +856,7 @@ void machine_hopper_changed(struct machine *m)
 	look_at_core(m);
 }
 
-/* --- faults ------------------------------------------------------------------------------------- */
+/* --- faults ----------------------------------------------------------------------------------- */
 
 void machine_break(struct machine *m, uint32_t code, bool lasting)
 {
@@ -884,7 +886,7 @@ void machine_speed(struct machine *m, double factor)
 	m->config.speed = factor;
 }
 
-/* --- observation --------------------------------------------------------------------------------- */
+/* --- observation ------------------------------------------------------------------------------ */
 
 struct machine_view machine_view(const struct machine *m)
 {

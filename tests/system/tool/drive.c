@@ -48,8 +48,9 @@ static void say(const struct dealbox_dealing_news *news)
 		printf("%s: %s\n", dealbox_operator_name(news->state), text);
 		break;
 	case DEALBOX_DEALING_BOARD:
-		printf("board %u, copy %u, insertion %u, %s: %s\n", news->facts.board, news->facts.copy,
-		       news->insertion, news->exact ? "exact" : "void", news->text);
+		printf("board %u, copy %u, insertion %u, %s: %s\n", news->facts.board,
+		       news->facts.copy, news->insertion, news->exact ? "exact" : "void",
+		       news->text);
 		break;
 	case DEALBOX_DEALING_SAID:
 		printf("said: %s\n", news->text);
@@ -62,11 +63,12 @@ static void say(const struct dealbox_dealing_news *news)
 	}
 }
 
-static void obey(struct dealbox_dealing *dealing, const char *word, unsigned int board, unsigned int copy)
+static void obey(struct dealbox_dealing *dealing, const char *word, unsigned int board,
+		 unsigned int copy)
 {
 	static const char *const words[DEALBOX_DEALING_COMMANDS] = {
-		"start", "accept", "pause", "stop", "release", "skip", "redeal", "cancel", "deal-this",
-		"name-board",
+		"start", "accept", "pause", "stop", "release", "skip", "redeal", "cancel",
+		"deal-this", "name-board",
 	};
 	unsigned int n;
 
@@ -89,7 +91,8 @@ int main(int argc, char **argv)
 
 	setlinebuf(stdout);
 	setbuf(stdin, NULL);
-	if (argc < 4 || dealbox_ledger_open(ledger, argv[2], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE))
+	if (argc < 4 ||
+	    dealbox_ledger_open(ledger, argv[2], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE))
 		return 2;
 	if (argc > 4)
 		sscanf(argv[4], "%llu", &number);
@@ -119,7 +122,8 @@ int main(int argc, char **argv)
 		if (!wait[0].revents)
 			continue;
 		board = copy = 0;
-		if (!fgets(line, sizeof(line), stdin) || sscanf(line, "%15s %u %u", word, &board, &copy) < 1)
+		if (!fgets(line, sizeof(line), stdin) ||
+		    sscanf(line, "%15s %u %u", word, &board, &copy) < 1)
 			break;
 		hold = !strcmp(word, "hold") || (hold && strcmp(word, "go"));
 		if (!strcmp(word, "hold"))

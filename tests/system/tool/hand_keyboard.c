@@ -23,8 +23,8 @@
 #define SUFFIX_MS	400	/* Enter so soon after a key would be the end of a bar code */
 
 static const int ranks[13] = {
-	KEY_KPPLUS, KEY_KPMINUS, KEY_KPASTERISK, KEY_KPSLASH, KEY_KP0, KEY_KP9, KEY_KP8, KEY_KP7, KEY_KP6,
-	KEY_KP5, KEY_KP4, KEY_KP3, KEY_KP2,
+	KEY_KPPLUS, KEY_KPMINUS, KEY_KPASTERISK, KEY_KPSLASH, KEY_KP0, KEY_KP9, KEY_KP8, KEY_KP7,
+	KEY_KP6, KEY_KP5, KEY_KP4, KEY_KP3, KEY_KP2,
 };
 static const int suits[4] = { KEY_KP1, KEY_KP2, KEY_KP3, KEY_KP4 };
 
@@ -40,7 +40,8 @@ static void check(const char *name, bool good)
 {
 	printf("%sok %u - %s\n", good ? "" : "not ", ++count, name);
 	if (!good)
-		printf("# behind %.*s\n", (int)(length - seen < 400 ? length - seen : 400), text + seen);
+		printf("# behind %.*s\n", (int)(length - seen < 400 ? length - seen : 400),
+		       text + seen);
 	bad += !good;
 	fflush(stdout);
 }
@@ -64,7 +65,8 @@ static void press(int key)
 /* Plug the pad in, and open it as another program would. */
 static bool plug(void)
 {
-	struct uinput_setup setup = { .id = { .bustype = BUS_USB, .vendor = 0x1209, .product = 1 } };
+	struct uinput_setup setup = { .id = { .bustype = BUS_USB, .vendor = 0x1209,
+					      .product = 1 } };
 	char name[64] = "", path[128];
 	int n;
 
@@ -109,7 +111,8 @@ static void begin(const char *dealbox, const char *set)
 	dealing = forkpty(&terminal, NULL, NULL, NULL);
 	if (dealing)
 		return;
-	execlp(dealbox, dealbox, "deal", "--plain", "-y", "-m", machine, "-b", "1", "--how", "replay", set, NULL);
+	execlp(dealbox, dealbox, "deal", "--plain", "-y", "-m", machine, "-b", "1", "--how",
+	       "replay", set, NULL);
 	_exit(127);
 }
 
@@ -177,7 +180,8 @@ int main(int argc, char **argv)
 	check("52 cards are named on it", deal(52) && see("The last card"));
 	usleep(SUFFIX_MS * 1000);
 	press(KEY_KPENTER);
-	check("the board is exact, by hand", see("exact duplicate (by hand)") && see("Take it out."));
+	check("the board is exact, by hand",
+	      see("exact duplicate (by hand)") && see("Take it out."));
 	check("nothing of it reached the other program", !reached());
 	/* by itself, and lets go of the pad: a key that is pressed now may reach anybody */
 	check("it ends", !end());
@@ -189,7 +193,8 @@ int main(int argc, char **argv)
 	press(KEY_KPENTER);
 	check("another board", see("Name the first card") && deal(20));
 	ioctl(pad, UI_DEV_DESTROY);
-	check("the pad is pulled out: the board is void", see("void") && see("The machine is not there"));
+	check("the pad is pulled out: the board is void",
+	      see("void") && see("The machine is not there"));
 	kill(dealing, SIGINT);
 	check("... and that is the end", end() == 1);
 	printf("1..%u\n", count);

@@ -423,8 +423,8 @@ static void check(const struct conformance_case *c, uint32_t kind, bool serial)
 		fail_msg("%s, %s: %d afterwards", c->name, serial ? "serial" : "native", error);
 	await_key(w);
 	if (strcmp(w->seen, events ? events : ""))
-		fail_msg("%s, %s: events %s, not %s", c->name, serial ? "serial" : "native", w->seen,
-			 events ? events : "none");
+		fail_msg("%s, %s: events %s, not %s", c->name, serial ? "serial" : "native",
+			 w->seen, events ? events : "none");
 	world_free(w);
 }
 
@@ -435,9 +435,11 @@ static void check_all(bool serial, uint32_t capabilities)
 	capabilities |= DEALBOX_CAP_ATTEST;
 	for (n = 0; n < conformance_count; n++) {
 		if (conformance_cases[n].kinds & STORED)
-			check(&conformance_cases[n], DEALBOX_CAP_STORED_PLAN | capabilities, serial);
+			check(&conformance_cases[n], DEALBOX_CAP_STORED_PLAN | capabilities,
+			      serial);
 		if (conformance_cases[n].kinds & ROUTED)
-			check(&conformance_cases[n], DEALBOX_CAP_HOST_ROUTED | capabilities, serial);
+			check(&conformance_cases[n], DEALBOX_CAP_HOST_ROUTED | capabilities,
+			      serial);
 	}
 }
 

@@ -592,7 +592,8 @@ static void set_grow(struct set *set)
 	for (n = 0; n < old.slots; n++) {
 		if (!old.hashes[n])
 			continue;
-		for (at = old.hashes[n] & (set->slots - 1); set->hashes[at]; at = (at + 1) & (set->slots - 1))
+		for (at = old.hashes[n] & (set->slots - 1); set->hashes[at];
+		     at = (at + 1) & (set->slots - 1))
 			;
 		set->hashes[at] = old.hashes[n];
 		if (set->numbered)

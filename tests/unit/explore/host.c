@@ -162,8 +162,10 @@ int __wrap_dealbox_machine_reread(struct dealbox_machine *m);
 int __wrap_dealbox_machine_abort(struct dealbox_machine *m);
 int __wrap_dealbox_machine_clear_fault(struct dealbox_machine *m);
 int __wrap_dealbox_machine_release_board(struct dealbox_machine *m);
-int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion, const uint8_t *nonce);
-int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out);
+int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
+				  const uint8_t *nonce);
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m,
+					   struct dealbox_attestation *out);
 int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out);
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
@@ -237,7 +239,8 @@ int __wrap_dealbox_machine_release_board(struct dealbox_machine *m)
 }
 
 /* Its machines have no key; see the stories of the engine. */
-int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion, const uint8_t *nonce)
+int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
+				  const uint8_t *nonce)
 {
 	(void)m;
 	(void)insertion;
@@ -245,7 +248,8 @@ int __wrap_dealbox_machine_attest(struct dealbox_machine *m, uint32_t insertion,
 	return -EOPNOTSUPP;
 }
 
-int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m, struct dealbox_attestation *out)
+int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m,
+					   struct dealbox_attestation *out)
 {
 	(void)m;
 	(void)out;

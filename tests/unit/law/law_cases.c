@@ -93,7 +93,8 @@ static void case_end(struct run *run)
 	if (!run->open)
 		return;
 	good = !run->broken && run->sentence &&
-	       !strcmp(run->given.at ? run->given.at : "", run->expected.at ? run->expected.at : "");
+	       !strcmp(run->given.at ? run->given.at : "",
+		       run->expected.at ? run->expected.at : "");
 	run->tests++;
 	run->failed += !good;
 	printf("%sok %lu - %s\n", good ? "" : "not ", run->tests, run->title);

@@ -124,8 +124,9 @@ static bool compare_rate(FILE *out, size_t i, struct json_object *before, struct
 	put_share(out, is);
 	fputs(", was ", out);
 	put_share(out, was);
-	return put_difference(out, statistics_fisher(was, is), (double)is.errors * (double)was.trials >
-			      (double)was.errors * (double)is.trials);
+	return put_difference(out, statistics_fisher(was, is),
+			      (double)is.errors * (double)was.trials >
+				      (double)was.errors * (double)is.trials);
 }
 
 static bool compare_time(FILE *out, size_t i, struct json_object *before, struct json_object *now)

@@ -56,7 +56,8 @@ static bool profile_open(const char *name, struct profile *profile)
 			return false;
 		}
 		if (file.size > PROFILE_SIZE_MAX || strlen(file.data) != file.size) {
-			complain("check that this is the right file", "%s: this is no profile", name);
+			complain("check that this is the right file", "%s: this is no profile",
+				 name);
 			blob_wipe(&file);
 			return false;
 		}
@@ -203,14 +204,16 @@ static void put_summary(struct json_object *report)
 	fputs("\ntested ", stdout);
 	report_plain(stdout, report_text(report, "started"));
 	printf("%s: %u of %zu requirements violated\n",
-	       json_object_get_boolean(report_object(report, "complete", NULL)) ? "" : " (interrupted)",
+	       json_object_get_boolean(report_object(report, "complete", NULL)) ? "" :
+										  " (interrupted)",
 	       failed, report_length(report_list(report, "requirements")));
 	put_judgements(report, "");
 }
 
 int front_verify(int argc, char **argv)
 {
-	static const struct option options[] = { { "signer", required_argument, NULL, 's' }, { 0 } };
+	static const struct option options[] = { { "signer", required_argument, NULL, 's' },
+						 { 0 } };
 	uint8_t key[DEALBOX_SIGNER_KEY], wanted[DEALBOX_SIGNER_KEY];
 	char hex[HEX(DEALBOX_SIGNER_KEY)];
 	struct json_object *report;
@@ -241,8 +244,9 @@ int front_verify(int argc, char **argv)
 	}
 	hex_put(key, sizeof(key), hex);
 	if (signer && memcmp(key, wanted, sizeof(key))) {
-		complain("ask who signed it", "%s: the signature is right, but it is by another key: %s",
-			 argv[optind], hex);
+		complain("ask who signed it",
+			 "%s: the signature is right, but it is by another key: %s", argv[optind],
+			 hex);
 		err = STATUS_NO;
 	} else {
 		printf("%s: the signature is right, by the key %s%s\n", argv[optind], hex,

@@ -35,8 +35,9 @@ bool outputs_write(struct outputs *outputs, struct json_object *report, bool *re
 void outputs_close(struct outputs *outputs);
 
 /*
- * `verify [--signer KEY] FILE`, `compare BEFORE NOW` and `print [--paper NAME] FILE PDF`: run them with
- * the arguments from their name on. Return the exit status: 0 yes, 1 no, 2 usage or an unusable file.
+ * `verify [--signer KEY] FILE`, `compare BEFORE NOW` and `print [--paper NAME] FILE PDF`: run them
+ * with the arguments from their name on. Return the exit status: 0 yes, 1 no, 2 usage or an
+ * unusable file.
  */
 int front_verify(int argc, char **argv);
 int front_compare(int argc, char **argv);

@@ -96,7 +96,8 @@ static void put_facts(FILE *out, struct json_object *report)
 	fputs("<table><caption>What was tested</caption><tbody>\n", out);
 	for (size_t i = 0; i < REPORT_FACTS; i++) {
 		const struct report_fact *fact = &report_facts[i];
-		struct json_object *object = fact->object ? report_object(report, fact->object, NULL) : report;
+		struct json_object *object =
+			fact->object ? report_object(report, fact->object, NULL) : report;
 
 		put_fact(out, fact->name, report_text(object, fact->key));
 	}
@@ -116,7 +117,8 @@ static void put_totals(FILE *out, struct json_object *report)
 	element(out, "strong", failed ? "fail" : "ok", failed ?
 		"The machine violates requirements." : "No requirement was found violated.");
 	if (!json_object_get_boolean(report_object(report, "complete", NULL)))
-		element(out, "strong", "fail", " The run was interrupted: the report is not complete.");
+		element(out, "strong", "fail",
+			" The run was interrupted: the report is not complete.");
 	fputs("</p>\n", out);
 	header_row(out, "Totals", names);
 	for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
@@ -146,8 +148,9 @@ static void put_acceptance(FILE *out, struct json_object *report)
 	fputs(". A limit is <em>shown</em> if the whole exact interval (Clopper and Pearson), at a "
 	      "confidence of ", out);
 	put_percent(out, confidence);
-	fputs(", is allowed; <em>refuted</em> if none of it is; <em>not shown yet</em> otherwise: then "
-	      "more cards have to be dealt. Endurance is judged by Wald&#39;s sequential test.</p>\n", out);
+	fputs(", is allowed; <em>refuted</em> if none of it is; <em>not shown yet</em> otherwise: "
+	      "then more cards have to be dealt. Endurance is judged by Wald&#39;s sequential "
+	      "test.</p>\n", out);
 	header_row(out, "Limits", names);
 	report_each(row, report_list(acceptance, "limits")) {
 		fputs("<tr>", out);
@@ -174,7 +177,8 @@ static void put_plot(FILE *out, struct plot *plot)
 	static const char *const anchors[] = {
 		[ALIGN_LEFT] = "start", [ALIGN_CENTRE] = "middle", [ALIGN_RIGHT] = "end"
 	};
-	static const double shares[] = { [ALIGN_LEFT] = 0, [ALIGN_CENTRE] = 0.5, [ALIGN_RIGHT] = 1 };
+	static const double shares[] = { [ALIGN_LEFT] = 0, [ALIGN_CENTRE] = 0.5,
+					 [ALIGN_RIGHT] = 1 };
 
 	if (!plot)
 		return;
@@ -190,8 +194,8 @@ static void put_plot(FILE *out, struct plot *plot)
 
 		if (!*mark->text) {
 			fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-				"fill=\"#%02x%02x%02x\" fill-opacity=\"%.2f\"/>", mark->x, mark->y, mark->w,
-				mark->h, colour[0], colour[1], colour[2], mark->tint);
+				"fill=\"#%02x%02x%02x\" fill-opacity=\"%.2f\"/>", mark->x, mark->y,
+				mark->w, mark->h, colour[0], colour[1], colour[2], mark->tint);
 			continue;
 		}
 		fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.0f\" text-anchor=\"%s\">",
@@ -217,7 +221,8 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 		fputs("<p>Each card was read as what it is.</p>\n", out);
 		return;
 	}
-	header_row(out, "Cards with errors. The intervals hold for all cards together (Bonferroni).",
+	header_row(out,
+		   "Cards with errors. The intervals hold for all cards together (Bonferroni).",
 		   names);
 	for (unsigned int i = 0; i < READING_CARDS; i++) {
 		const struct share share = report_card_errors(readings, i);
@@ -231,7 +236,8 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 		fputs("<td>", out);
 		for (unsigned int j = 0; j <= READING_NONE; j++)
 			if (i != j && readings->count[i][j]) {
-				fprintf(out, "%s%s (%u)", comma, report_card_name(j), readings->count[i][j]);
+				fprintf(out, "%s%s (%u)", comma, report_card_name(j),
+					readings->count[i][j]);
 				comma = ", ";
 			}
 		fputs("</td></tr>\n", out);
@@ -242,7 +248,8 @@ static void put_misread_table(FILE *out, const struct readings *readings, double
 static void put_readers(FILE *out, struct json_object *report)
 {
 	static const char *const names[] = { "Error", "Errors", "Of", "Confidence interval", NULL };
-	struct json_object *rows = report_list(report_object(report, "measurements", NULL), "readings");
+	struct json_object *rows =
+		report_list(report_object(report, "measurements", NULL), "readings");
 	const double confidence = report_confidence(report);
 	unsigned int readers = 0;
 
@@ -275,7 +282,8 @@ static void put_gates(FILE *out, struct json_object *report)
 		"Gate", "Wrong", "Cards", "Confidence interval", "Failed feeds", "Feeds",
 		"Confidence interval", NULL
 	};
-	struct json_object *gates = report_list(report_object(report, "measurements", NULL), "gates");
+	struct json_object *gates =
+		report_list(report_object(report, "measurements", NULL), "gates");
 	const double confidence = report_confidence(report);
 	struct json_object *row;
 
@@ -286,7 +294,8 @@ static void put_gates(FILE *out, struct json_object *report)
 	report_each(row, gates) {
 		const double cards = report_number(row, "cards");
 		const double faults = report_number(row, "feed_faults");
-		const struct share wrong = { (uint64_t)report_number(row, "wrong"), (uint64_t)cards };
+		const struct share wrong = { (uint64_t)report_number(row, "wrong"),
+					     (uint64_t)cards };
 		const struct share feed = { (uint64_t)faults,
 			(uint64_t)fmin(cards + faults, STATISTICS_COUNT_MAX) };
 
@@ -337,12 +346,14 @@ static void put_times(FILE *out, struct json_object *report)
 		put(out, report_distributions[i].name);
 		fputs("</h4>\n", out);
 		put_plot(out, plot_of_values(&report_distributions[i], values[i], count[i]));
-		if (!strcmp(report_distributions[i].key, "card_ms") && values[i][count[i] - 1] > 0) {
+		if (!strcmp(report_distributions[i].key, "card_ms") &&
+		    values[i][count[i] - 1] > 0) {
 			double sum = 0;
 
 			for (size_t n = 0; n < count[i]; n++)
 				sum += values[i][n];
-			fprintf(out, "<p>%.3g cards a minute.</p>\n", 60000 * (double)count[i] / sum);
+			fprintf(out, "<p>%.3g cards a minute.</p>\n",
+				60000 * (double)count[i] / sum);
 		}
 		free(values[i]);
 	}
@@ -404,7 +415,8 @@ static void put_evidence(FILE *out, struct json_object *test)
 	if (!report_length(lines))
 		return;
 	fprintf(out, "<details%s><summary>Evidence (%zu)</summary><ol class=\"log\">\n",
-		!strcmp(report_text(test, "result"), "fail") ? " open=\"open\"" : "", report_length(lines));
+		!strcmp(report_text(test, "result"), "fail") ? " open=\"open\"" : "",
+		report_length(lines));
 	report_each(line, lines) {
 		fprintf(out, "<li>%.6f s: ", report_number(line, "us") / 1e6);
 		put(out, report_text(line, "what"));
@@ -457,11 +469,13 @@ char *report_html(struct json_object *report)
 	fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
 	      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 	      "style-src 'unsafe-inline'\"/>\n"
-	      "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Acceptance of ", out);
+	      "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Acceptance of ",
+	      out);
 	put(out, report_text(machine, "product"));
 	fputs(" ", out);
 	put(out, report_text(machine, "serial"));
-	fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1>Acceptance of ", style);
+	fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n<main>\n<h1>Acceptance of ",
+		style);
 	put(out, report_text(machine, "product"));
 	fputs("</h1>\n", out);
 	put_totals(out, report);
@@ -476,10 +490,12 @@ char *report_html(struct json_object *report)
 	}
 	put_requirements(out, report);
 	put_tests(out, report);
-	fputs("<p>The data of this page are part of it. <code>dealbox-compliance verify</code> checks the "
-	      "signature of a signed page.</p>\n</main>\n", out);
+	fputs("<p>The data of this page are part of it. <code>dealbox-compliance verify</code> "
+	      "checks the signature of a signed page.</p>\n</main>\n", out);
 	/* a data block: browsers do not run it */
-	fprintf(out, "<script type=\"application/json\" id=\"report\">%s</script>\n</body>\n</html>\n", json);
+	fprintf(out,
+		"<script type=\"application/json\" id=\"report\">%s</script>\n</body>\n</html>\n",
+		json);
 	free(json);
 	if (fclose(out)) {
 		free(text);

@@ -95,8 +95,8 @@ static void put_suite(FILE *out, struct json_object *report, const char *group)
 	}
 	fputs("  <testsuite", out);
 	attribute(out, "name", group);
-	fprintf(out, " tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\" time=\"%.6f\"", tests,
-		failures, skips, seconds);
+	fprintf(out, " tests=\"%u\" failures=\"%u\" errors=\"0\" skipped=\"%u\" time=\"%.6f\"",
+		tests, failures, skips, seconds);
 	/* without zone: it is UTC */
 	snprintf(started, sizeof(started), "%s", report_text(report, "started"));
 	attribute(out, "timestamp", started);
@@ -136,7 +136,8 @@ char *report_junit(struct json_object *report)
 	      "<testsuites name=\"dealbox-compliance\">\n", out);
 	for (size_t i = 0; i < report_length(tests); i++)
 		if (first_of_group(tests, i))
-			put_suite(out, report, report_text(json_object_array_get_idx(tests, i), "group"));
+			put_suite(out, report,
+				  report_text(json_object_array_get_idx(tests, i), "group"));
 	fputs("</testsuites>\n", out);
 	if (fclose(out)) {
 		free(text);

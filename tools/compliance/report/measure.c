@@ -193,7 +193,8 @@ bool measure_deal(struct json_object *report, const struct measured_deal *deal)
 			break;
 		case DEALBOX_EV_CARD_ROUTED:
 			if (deal->routed && read_us[event->position])
-				value_add(report_list(gate_row(report, planned(deal, event)), "latency_us"),
+				value_add(report_list(gate_row(report, planned(deal, event)),
+						      "latency_us"),
 					  (double)(event->us - read_us[event->position]));
 			break;
 		case DEALBOX_EV_DEAL_DONE:
@@ -214,7 +215,8 @@ bool measure_deal(struct json_object *report, const struct measured_deal *deal)
 
 void measure_board(struct json_object *report, bool exact)
 {
-	struct json_object *endurance = member(measurements(report), "endurance", json_object_new_object);
+	struct json_object *endurance =
+		member(measurements(report), "endurance", json_object_new_object);
 
 	count(endurance, "boards", 1);
 	count(endurance, "wrong", !exact);

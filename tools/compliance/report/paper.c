@@ -21,8 +21,8 @@ static const unsigned char times_shares[] = { 5, 2, 3, 3, 3, 3, 3 };
 static const unsigned char evidence_shares[] = { 2, 14 };
 
 /*
- * Copies a text of a report: printable, in words that fit a line, and no longer than a cell. free(3)
- * it; NULL: out of memory.
+ * Copies a text of a report: printable, in words that fit a line, and no longer than a cell.
+ * free(3) it; NULL: out of memory.
  */
 static char *text_copy(const char *text)
 {
@@ -184,7 +184,8 @@ static void facts_add(struct rows *rows, struct json_object *report)
 	names(rows, facts_shares, columns);
 	for (size_t i = 0; i < REPORT_FACTS; i++) {
 		const struct report_fact *fact = &report_facts[i];
-		struct json_object *object = fact->object ? report_object(report, fact->object, NULL) : report;
+		struct json_object *object =
+			fact->object ? report_object(report, fact->object, NULL) : report;
 
 		fact_add(rows, fact->name, report_text(object, fact->key));
 	}
@@ -201,9 +202,10 @@ static void acceptance_add(struct rows *rows, struct json_object *report)
 	if (!acceptance)
 		return;
 	heading(rows, "Acceptance");
-	paragraph(rows, "A limit is shown if the whole exact interval (Clopper and Pearson) is allowed; "
-		  "refuted if none of it is; not shown yet otherwise: then more cards have to be dealt. "
-		  "Endurance is judged by Wald's sequential test.");
+	paragraph(rows,
+		  "A limit is shown if the whole exact interval (Clopper and Pearson) is allowed; "
+		  "refuted if none of it is; not shown yet otherwise: then more cards have to be "
+		  "dealt. Endurance is judged by Wald's sequential test.");
 	names(rows, limit_shares, columns);
 	report_each(row, report_list(acceptance, "limits")) {
 		rows_begin(rows, ROW_CELLS);
@@ -239,8 +241,8 @@ static void misread_add(struct rows *rows, const struct readings *readings, doub
 		*text = '\0';
 		for (unsigned int j = 0; j <= READING_NONE; j++)
 			if (card != j && readings->count[card][j] && at - text < CELL_MAX - 40)
-				at += sprintf(at, "%s%s (%u)", at == text ? "" : ", ", report_card_name(j),
-					      readings->count[card][j]);
+				at += sprintf(at, "%s%s (%u)", at == text ? "" : ", ",
+					      report_card_name(j), readings->count[card][j]);
 		rows_begin(rows, ROW_CELLS);
 		rows_cell(rows, "%s", report_card_name(card));
 		share_cells(rows, share, 1 - (1 - confidence) / READING_CARDS);
@@ -252,14 +254,17 @@ static void misread_add(struct rows *rows, const struct readings *readings, doub
 
 static void readers_add(struct rows *rows, struct json_object *report)
 {
-	static const char *const columns[] = { "Error", "Errors", "Of", "Confidence interval", NULL };
-	struct json_object *list = report_list(report_object(report, "measurements", NULL), "readings");
+	static const char *const columns[] = { "Error", "Errors", "Of", "Confidence interval",
+					       NULL };
+	struct json_object *list =
+		report_list(report_object(report, "measurements", NULL), "readings");
 	const double confidence = report_confidence(report);
 	struct readings *readings = malloc(sizeof(*readings));
 	unsigned int readers = 0;
 
 	rows->failed |= !readings;
-	for (size_t i = 0; readings && i < report_length(list) && readers < REPORT_READERS_MAX; i++) {
+	for (size_t i = 0; readings && i < report_length(list) && readers < REPORT_READERS_MAX;
+	     i++) {
 		const char *reader = report_text(json_object_array_get_idx(list, i), "reader");
 
 		if (!report_first_of_reader(list, i))
@@ -282,7 +287,9 @@ static void gates_add(struct rows *rows, struct json_object *report)
 		"Gate", "Wrong", "Cards", "Confidence interval", "Failed feeds", "Feeds",
 		"Confidence interval", NULL
 	};
-	struct json_object *gates = report_list(report_object(report, "measurements", NULL), "gates"), *row;
+	struct json_object *gates = report_list(report_object(report, "measurements", NULL),
+						"gates"),
+			   *row;
 	const double confidence = report_confidence(report);
 
 	if (!report_length(gates))
@@ -299,8 +306,8 @@ static void gates_add(struct rows *rows, struct json_object *report)
 	}
 }
 
-static void time_row(struct rows *rows, const struct report_distribution *distribution, const double *values,
-		     size_t count)
+static void time_row(struct rows *rows, const struct report_distribution *distribution,
+		     const double *values, size_t count)
 {
 	static const double quantiles[] = { 0, 0.5, 0.95, 0.99, 1 };
 
@@ -308,7 +315,8 @@ static void time_row(struct rows *rows, const struct report_distribution *distri
 	rows_cell(rows, "%s", distribution->name);
 	rows_cell(rows, "%zu", count);
 	for (size_t q = 0; q < sizeof(quantiles) / sizeof(*quantiles); q++)
-		rows_cell(rows, "%.4g %s", statistics_quantile(values, count, quantiles[q]), distribution->unit);
+		rows_cell(rows, "%.4g %s", statistics_quantile(values, count, quantiles[q]),
+			  distribution->unit);
 }
 
 static void times_add(struct rows *rows, struct json_object *report)
@@ -342,7 +350,8 @@ static void times_add(struct rows *rows, struct json_object *report)
 
 static void endurance_add(struct rows *rows, struct json_object *report)
 {
-	static const char *const columns[] = { "Error", "Boards", "Of", "Confidence interval", NULL };
+	static const char *const columns[] = { "Error", "Boards", "Of", "Confidence interval",
+					       NULL };
 
 	if (!report_object(report, "measurements", "endurance"))
 		return;
@@ -379,7 +388,8 @@ static void tests_add(struct rows *rows, struct json_object *report)
 	report_each(row, report_list(report, "tests")) {
 		char name[128];
 
-		snprintf(name, sizeof(name), "%s/ %s", report_text(row, "group"), report_text(row, "test"));
+		snprintf(name, sizeof(name), "%s/ %s", report_text(row, "group"),
+			 report_text(row, "test"));
 		rows_begin(rows, ROW_CELLS);
 		text_cell(rows, name);
 		text_cell(rows, report_text(row, "result"));

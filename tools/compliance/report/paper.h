@@ -8,8 +8,8 @@
 #include "report.h"
 
 /*
- * Add the tables of a report that passed report_check(); rows_free() frees them. Returns false if out
- * of memory.
+ * Add the tables of a report that passed report_check(); rows_free() frees them. Returns false if
+ * out of memory.
  */
 bool report_paper(struct json_object *report, struct rows *rows);
 

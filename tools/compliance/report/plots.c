@@ -38,11 +38,13 @@ static void reading_add(struct plot *plot, const struct readings *readings, unsi
 			unsigned int read)
 {
 	const unsigned int count = readings->count[card][read];
-	const enum ink ink = card == read ? INK_FAINT : read == READING_NONE ? INK_DIAMONDS : INK_HEARTS;
+	const enum ink ink = card == read         ? INK_FAINT :
+			     read == READING_NONE ? INK_DIAMONDS :
+						    INK_HEARTS;
 
 	if (count)
-		plot_fill(plot, ink, card == read ? 0.4 : fmin(1, 0.5 + 0.1 * count), EDGE + read * CELL,
-			  EDGE + card * CELL, CELL, CELL);
+		plot_fill(plot, ink, card == read ? 0.4 : fmin(1, 0.5 + 0.1 * count),
+			  EDGE + read * CELL, EDGE + card * CELL, CELL, CELL);
 }
 
 struct plot *plot_of_readings(const struct readings *readings)
@@ -53,15 +55,16 @@ struct plot *plot_of_readings(const struct readings *readings)
 	if (!plot)
 		return NULL;
 	snprintf(plot->title, sizeof(plot->title), "Matrix of readings");
-	snprintf(plot->about, sizeof(plot->about), "One square for each pair of a card in the deck (row) and "
-		 "the card that was read (column); the last column is for cards that were not read. The table "
-		 "below has all errors.");
+	snprintf(plot->about, sizeof(plot->about),
+		 "One square for each pair of a card in the deck (row) and "
+		 "the card that was read (column); the last column is for cards that were not "
+		 "read. The table below has all errors.");
 	for (unsigned int card = 0; card < READING_CARDS; card++) {
-		plot_text(plot, ALIGN_RIGHT, 0, EDGE + card * CELL + (CELL - NAME) / 2, EDGE - 3, NAME, "%s",
-			  card_label(card));
+		plot_text(plot, ALIGN_RIGHT, 0, EDGE + card * CELL + (CELL - NAME) / 2, EDGE - 3,
+			  NAME, "%s", card_label(card));
 		if (card % 13 == 0)
-			plot_text(plot, ALIGN_LEFT, EDGE + card * CELL, EDGE - NAME - 3, 2 * CELL, NAME, "%s",
-				  card_label(card));
+			plot_text(plot, ALIGN_LEFT, EDGE + card * CELL, EDGE - NAME - 3, 2 * CELL,
+				  NAME, "%s", card_label(card));
 	}
 	for (unsigned int card = 0; card < READING_CARDS; card++)
 		for (unsigned int read = 0; read <= READING_NONE; read++)
@@ -95,8 +98,9 @@ struct plot *plot_of_values(const struct report_distribution *distribution, cons
 		most = bins[bin] > most ? bins[bin] : most;
 	}
 	snprintf(plot->title, sizeof(plot->title), "%s", distribution->name);
-	snprintf(plot->about, sizeof(plot->about), "Histogram of %zu values from %.6g to %.6g %s. The table has "
-		 "the quantiles.", count, low, high, distribution->unit);
+	snprintf(plot->about, sizeof(plot->about), "Histogram of %zu values from %.6g to %.6g %s. "
+						   "The table has the quantiles.", count, low, high,
+						   distribution->unit);
 	for (size_t i = 0; i < BINS; i++) {
 		const double h = HIGHEST * (double)bins[i] / (double)most;
 
@@ -104,7 +108,8 @@ struct plot *plot_of_values(const struct report_distribution *distribution, cons
 			plot_fill(plot, INK_FAINT, 1, (double)i * BIN, BASE - h, BIN - 1, h);
 	}
 	plot_fill(plot, INK_TEXT, 1, 0, BASE, plot->w, LINE);
-	plot_text(plot, ALIGN_LEFT, 0, BASE + 4, plot->w / 2, LABEL, "%.4g %s", low, distribution->unit);
+	plot_text(plot, ALIGN_LEFT, 0, BASE + 4, plot->w / 2, LABEL, "%.4g %s", low,
+		  distribution->unit);
 	plot_text(plot, ALIGN_RIGHT, plot->w / 2, BASE + 4, plot->w / 2, LABEL, "%.4g %s", high,
 		  distribution->unit);
 	return finished(plot);

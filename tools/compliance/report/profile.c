@@ -77,7 +77,8 @@ static bool time_read(const char *text, const char *unit, double *share, double 
 static bool name_read(struct profile *profile, const char *value)
 {
 	return !*profile->name && *value &&
-	       snprintf(profile->name, sizeof(profile->name), "%s", value) < (int)sizeof(profile->name);
+	       snprintf(profile->name, sizeof(profile->name), "%s", value) <
+		       (int)sizeof(profile->name);
 }
 
 static bool endurance_read(struct profile *profile, const char *key, const char *value)
@@ -129,7 +130,8 @@ int profile_parse(const char *text, struct profile *profile, struct dealbox_erro
 	if ((endurance->good || endurance->bad || endurance->miss) &&
 	    !(endurance->good && endurance->good < endurance->bad && endurance->miss &&
 	      endurance->miss < 0.5))
-		return error_set(error, -EINVAL, 0, next, "[endurance] needs good, bad and risk: good is "
+		return error_set(error, -EINVAL, 0, next,
+				 "[endurance] needs good, bad and risk: good is "
 				 "less than bad, and risk less than 50 %%");
 	endurance->false_alarm = endurance->miss;
 	return 0;
@@ -147,7 +149,8 @@ int profile_find(const char *name, struct profile *profile, struct dealbox_error
 	for (size_t i = 0; i < TEXTS; i++)
 		if (!strcmp(name, profile_name(i)))
 			return profile_parse(texts[i], profile, error);
-	return error_set(error, -ENOENT, 0, "use club, kiosk or championship, or the path of a file",
+	return error_set(error, -ENOENT, 0,
+			 "use club, kiosk or championship, or the path of a file",
 			 "there is no profile of this name");
 }
 
@@ -197,7 +200,8 @@ static enum judgement limit_judge(const struct profile *profile, size_t i,
 
 	snprintf(key, sizeof(key), "%s%s", limits[i].key, limits[i].unit ? "-time" : "");
 	if (limits[i].unit)
-		snprintf(what, sizeof(what), "%s than %g %s", limits[i].what, limit, limits[i].unit);
+		snprintf(what, sizeof(what), "%s than %g %s", limits[i].what, limit,
+			 limits[i].unit);
 	else
 		snprintf(what, sizeof(what), "%s", limits[i].what);
 	judgement_add(list, key, what, share, profile->confidence, allowed, is);
@@ -225,9 +229,10 @@ enum judgement profile_judge(const struct profile *profile, struct json_object *
 
 	for (size_t i = 0; i < PROFILE_LIMITS; i++) {
 		/* a machine without gate commands has no latency */
-		if (!profile->limits[i].allowed || (limits[i].values &&
-		    !strcmp(limits[i].values, "latency_us") &&
-		    strcmp(report_text(report_object(report, "machine", NULL), "kind"), "host-routed")))
+		if (!profile->limits[i].allowed ||
+		    (limits[i].values && !strcmp(limits[i].values, "latency_us") &&
+		     strcmp(report_text(report_object(report, "machine", NULL), "kind"),
+			    "host-routed")))
 			continue;
 		is = limit_judge(profile, i, report, list);
 		worst = is > worst ? is : worst;
@@ -237,7 +242,8 @@ enum judgement profile_judge(const struct profile *profile, struct json_object *
 		worst = is > worst ? is : worst;
 	}
 	json_object_object_add(acceptance, "profile", json_object_new_string(profile->name));
-	json_object_object_add(acceptance, "confidence", json_object_new_double(profile->confidence));
+	json_object_object_add(acceptance, "confidence",
+			       json_object_new_double(profile->confidence));
 	json_object_object_add(acceptance, "limits", list);
 	json_object_object_add(report, "profile", json_object_new_string(profile->name));
 	json_object_object_add(report, "acceptance", acceptance);

@@ -20,7 +20,8 @@ enum kind { TEXT, WORD, COUNT, CARD, NUMBER, FLAG, OBJECT, TEXTS, NUMBERS, OBJEC
 static const char *const kind_names[] = {
 	[TEXT] = "text", [WORD] = "a word", [COUNT] = "a count", [CARD] = "a card number",
 	[NUMBER] = "a number", [FLAG] = "true or false", [OBJECT] = "an object",
-	[TEXTS] = "a list of text", [NUMBERS] = "a list of numbers", [OBJECTS] = "a list of objects",
+	[TEXTS] = "a list of text", [NUMBERS] = "a list of numbers",
+	[OBJECTS] = "a list of objects",
 };
 
 struct member {
@@ -106,7 +107,8 @@ static const struct member acceptance_members[] = {
 };
 static const struct member report_members[] = {
 	{ "dealbox-compliance", COUNT, true }, { "version", TEXT, true }, { "started", TEXT, true },
-	{ "ended", TEXT }, { "complete", FLAG, true }, { "machine", OBJECT, true, NULL, machine_members },
+	{ "ended", TEXT }, { "complete", FLAG, true }, { "machine", OBJECT, true, NULL,
+							 machine_members },
 	{ "host", OBJECT, .members = host_members }, { "profile", TEXT },
 	{ "tests", OBJECTS, true, NULL, test_members },
 	{ "requirements", OBJECTS, true, NULL, requirement_members },
@@ -154,7 +156,8 @@ static bool is_word(struct json_object *value, const char *const *words)
 /* Lists are searched: a foreign file must not take for ever. */
 static bool is_list(struct json_object *value, size_t most)
 {
-	return json_object_is_type(value, json_type_array) && json_object_array_length(value) <= most;
+	return json_object_is_type(value, json_type_array) &&
+	       json_object_array_length(value) <= most;
 }
 
 static bool all_are(struct json_object *list, bool (*is)(struct json_object *value))
@@ -194,7 +197,8 @@ static bool kind_is(const struct member *member, struct json_object *value)
 	return false;
 }
 
-static int wrong(struct dealbox_error *error, const char *where, const char *what, const char *rather)
+static int wrong(struct dealbox_error *error, const char *where, const char *what,
+		 const char *rather)
 {
 	return error_set(error, -EINVAL, 0, "get it again from who wrote it",
 			 "this is no report of dealbox-compliance: %s %s%s", where, what, rather);
@@ -310,7 +314,9 @@ static size_t character(const unsigned char *text, uint32_t *code)
 			return 0;
 		*code = *code << 6 | (text[i] & 0x3f);
 	}
-	return *code < least[size] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : size;
+	return *code < least[size] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ?
+		       0 :
+		       size;
 }
 
 /* What cannot stand in XML, or would change the direction of the text behind it */
@@ -477,7 +483,8 @@ void report_readings(struct json_object *report, const char *reader, struct read
 		if (reader && strcmp(reader, report_text(row, "reader")))
 			continue;
 		if (expected < READING_CARDS) {
-			cell = &readings->count[expected][read < READING_CARDS ? read : READING_NONE];
+			cell = &readings->count[expected]
+					       [read < READING_CARDS ? read : READING_NONE];
 			*cell = add_most(*cell, count);
 		}
 		readings->unread.trials = add_most(readings->unread.trials, count);
@@ -502,7 +509,8 @@ static void values_add(struct json_object *list, double *values, size_t *count)
 double *report_values(struct json_object *report, const char *name, size_t *count)
 {
 	struct json_object *times = report_object(report, "measurements", "times");
-	struct json_object *gates = report_list(report_object(report, "measurements", NULL), "gates");
+	struct json_object *gates =
+		report_list(report_object(report, "measurements", NULL), "gates");
 	size_t most = report_length(report_list(times, name));
 	struct json_object *gate;
 	double *values;
@@ -533,7 +541,8 @@ struct share report_gates(struct json_object *report, int gate, const char *key)
 
 		if (gate >= 0 && gate != (int)report_number(row, "gate"))
 			continue;
-		share.trials = add_most(share.trials, report_number(row, "cards") + (fed ? 0 : errors));
+		share.trials =
+			add_most(share.trials, report_number(row, "cards") + (fed ? 0 : errors));
 		share.errors = add_most(share.errors, errors);
 	}
 	return share;

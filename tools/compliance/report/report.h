@@ -81,7 +81,10 @@ double *report_values(struct json_object *report, const char *name, size_t *coun
 /* Return the faults of a member of the gates, "wrong" or "feed_faults", of one gate or all (-1). */
 struct share report_gates(struct json_object *report, int gate, const char *key);
 
-/* Return a rate of all readers and gates: cards read as another, or not; wrong pockets; failed feeds. */
+/*
+ * Return a rate of all readers and gates: cards read as another, or not; wrong pockets; failed
+ * feeds.
+ */
 struct share report_misread(struct json_object *report);
 struct share report_unread(struct json_object *report);
 struct share report_wrong_pocket(struct json_object *report);
@@ -117,7 +120,7 @@ extern const struct report_distribution {
 	const char *key, *name, *unit;
 } report_distributions[REPORT_DISTRIBUTIONS];
 
-/* --- what is made of a report ------------------------------------------------------------------ */
+/* --- what is made of a report ----------------------------------------------------------------- */
 
 /* Return JUnit XML, or HTML; free(3) it. NULL = out of memory. */
 char *report_junit(struct json_object *report);

@@ -86,7 +86,8 @@ static int report_check_signature(struct json_object *report, uint8_t signer[DEA
 		goto out;
 	unsign(copy);
 	body = body_make(copy);
-	if (!body || asprintf(&text, "%ssigner %s\nsignature %s\n", body, signer_hex, signature_hex) < 0) {
+	if (!body ||
+	    asprintf(&text, "%ssigner %s\nsignature %s\n", body, signer_hex, signature_hex) < 0) {
 		text = NULL;
 		goto out;
 	}
@@ -144,13 +145,15 @@ static int form_check(const char *data, size_t size, struct json_object *report,
 {
 	char *again = report_print(report);
 	const size_t length = again ? strlen(again) : 0;
-	const bool same = again && (size == length || (size == length + 1 && data[length] == '\n')) &&
+	const bool same = again &&
+			  (size == length || (size == length + 1 && data[length] == '\n')) &&
 			  !memcmp(data, again, length);
 
 	free(again);
 	return same ? 0 : error_set(error, again ? -EINVAL : -ENOMEM, 0,
-				    "get the file as it was written", "the report was written again, "
-				    "by another program: it is not the text that was signed");
+				    "get the file as it was written",
+				    "the report was written again, by another program: it is not "
+				    "the text that was signed");
 }
 
 static int page_check(const char *data, size_t size, uint8_t signer[DEALBOX_SIGNER_KEY],
@@ -192,7 +195,8 @@ int report_verify(const char *data, size_t size, struct json_object **report,
 	if (!err && is_page(data, size)) {
 		err = page_check(data, size, page_signer, error);
 		if (!err && memcmp(signer, page_signer, sizeof(page_signer)))
-			err = error_set(error, -EKEYREJECTED, 0, "get it again from who published it",
+			err = error_set(error, -EKEYREJECTED, 0,
+					"get it again from who published it",
 					"the page is signed by another key than its data");
 	}
 	if (err)

@@ -161,7 +161,8 @@ double statistics_fisher(struct share a, struct share b)
 		const double off = (double)a.errors / (double)a.trials -
 				   (double)b.errors / (double)b.trials;
 
-		return two_sided(off / sqrt(rate * (1 - rate) * (1 / (double)a.trials + 1 / (double)b.trials)));
+		return two_sided(off / sqrt(rate * (1 - rate) *
+					    (1 / (double)a.trials + 1 / (double)b.trials)));
 	}
 	observed = log_choose((double)a.trials, (double)a.errors) +
 		   log_choose((double)b.trials, (double)b.errors);

@@ -69,7 +69,8 @@ static int finding_say(const struct dealbox_audit_finding *finding, void *contex
 		    finding->turned ? ", turned to other seats" : "");
 	} else {
 		say("FOUND %s and the next %zu: the deals are those from %s on: the file was used "
-		    "again, or the generator began from the same seed", here, finding->count - 1, there);
+		    "again, or the generator began from the same seed", here, finding->count - 1,
+		    there);
 	}
 	return 0;
 }
@@ -89,11 +90,14 @@ static size_t tests_say(const struct call *call)
 		if (call->json) {
 			object = json_object_new_object();
 			json_add_text(object, "test", t->name);
-			json_object_object_add(object, "enough", json_object_new_boolean(t->enough));
-			json_object_object_add(object, "statistic", json_object_new_double(t->statistic));
+			json_object_object_add(object, "enough",
+					       json_object_new_boolean(t->enough));
+			json_object_object_add(object, "statistic",
+					       json_object_new_double(t->statistic));
 			json_add_number(object, "degrees", t->degrees);
 			json_object_object_add(object, "p", json_object_new_double(t->p));
-			json_object_object_add(object, "corrected", json_object_new_double(t->corrected));
+			json_object_object_add(object, "corrected",
+					       json_object_new_double(t->corrected));
 			json_say(object);
 		} else if (!t->enough) {
 			say("%-54s too few deals", t->what);
@@ -115,7 +119,8 @@ static enum status audit_say(struct call *call)
 	odd = tests_say(call);
 	if (!call->json)
 		say("%zu deals in %zu sets: %zu findings, %zu of the statistics odd",
-		    dealbox_audit_deals(call->audit), dealbox_audit_sets(call->audit), call->findings, odd);
+		    dealbox_audit_deals(call->audit), dealbox_audit_sets(call->audit),
+		    call->findings, odd);
 	return call->findings || odd ? STATUS_NO : STATUS_DONE;
 }
 
@@ -127,7 +132,8 @@ static bool set_add(struct dealbox_audit *audit, const char *path)
 	int err = set && report ? dealbox_format_read_file(NULL, path, set, report, NULL) : -ENOMEM;
 
 	if (err) {
-		const struct dealbox_problem *problem = report ? dealbox_report_get(report, 0) : NULL;
+		const struct dealbox_problem *problem = report ? dealbox_report_get(report, 0) :
+								 NULL;
 
 		if (problem)
 			dealbox_problem_describe(problem, false, text, sizeof(text));
@@ -139,7 +145,8 @@ static bool set_add(struct dealbox_audit *audit, const char *path)
 		err = dealbox_audit_add(audit, set, path);
 		if (err == -EPERM)
 			complain("after the session, run `dealbox played FILE`",
-				 "%s: this set is marked as not yet played, so it was not audited", path);
+				 "%s: this set is marked as not yet played, so it was not audited",
+				 path);
 		else if (err)
 			complain(NULL, "%s: %s", path, strerror(-err));
 	}
@@ -243,7 +250,9 @@ static enum status played_run(struct args *args)
 	if (args_next(args, &value) != ARGS_END)
 		return args->status;
 	if (!args->argc)
-		return args_wrong(args, "it needs files that `dealbox generate` or `dealbox square` wrote");
+		return args_wrong(args,
+				  "it needs files that `dealbox generate` or `dealbox square` "
+				  "wrote");
 	for (int i = 0; i < args->argc; i++)
 		if (!played(args->argv[i]))
 			status = STATUS_INPUT;

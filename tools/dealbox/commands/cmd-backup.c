@@ -64,7 +64,8 @@ static bool key_seal(const char *ledger, const char *to, const char *for_path)
 	if (good)
 		random = random_start();
 	good = good && random;
-	if (good && dealbox_seal(key.data, key.size, "ledger.key", &secret, random, &sealed, &size, &error)) {
+	if (good && dealbox_seal(key.data, key.size, "ledger.key", &secret, random, &sealed, &size,
+				 &error)) {
 		fault_say(to, &error);
 		good = false;
 	}
@@ -100,7 +101,8 @@ static enum status backup_run(struct args *args)
 	ledger = dealbox_ledger_new();
 	good = ledger && !dealbox_ledger_open(ledger, path, 0);
 	if (!good) {
-		complain("nothing was written; root may read the ledger, --ledger names another one", "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
+		complain("nothing was written; root may read the ledger, --ledger names another "
+			 "one", "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
 	} else if (mkdir(folder, 0700)) {
 		complain("give the name of a new folder", "%s: %s", folder, strerror(errno));
 		good = false;
@@ -117,14 +119,16 @@ static enum status backup_run(struct args *args)
 	}
 	dealbox_ledger_free(ledger);
 	if (good)
-		say("%s has the ledger with its jobs, and its sealed key; `dealbox restore` installs it elsewhere",
+		say("%s has the ledger with its jobs, and its sealed key; `dealbox restore` "
+		    "installs it elsewhere",
 		    folder);
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
 
 static const struct option_row backup_options[] = {
 	{ 'l', "ledger", "FILE", "the ledger (default: " LEDGER_PATH ")" },
-	{ KEY_FOR, "for", "FILE.pub", "seal for that director's key (default: ask for a passphrase)" },
+	{ KEY_FOR, "for", "FILE.pub", "seal for that director's key (default: ask for a "
+				      "passphrase)" },
 	{ 0 }
 };
 
@@ -162,8 +166,8 @@ static bool place_make(struct place *place, const char *path)
 	if (!file_exists(place->ledger) && !file_exists(place->key) && !file_exists(place->heads) &&
 	    !file_exists(place->wal))
 		return true;
-	complain("stop the service, and move ledger, ledger-wal, ledger.key and ledger.heads away if they are "
-		 "not needed", "%s: a ledger exists already, or a part of one", path);
+	complain("stop the service, and move ledger, ledger-wal, ledger.key and ledger.heads away "
+		 "if they are not needed", "%s: a ledger exists already, or a part of one", path);
 	return false;
 }
 
@@ -173,7 +177,8 @@ static bool hand_over(const struct place *place, const char *path)
 	struct stat folder;
 
 	/* the folder is the service's: what lies there now may be a link */
-	return geteuid() || (!stat(place->folder, &folder) && !lchown(path, folder.st_uid, folder.st_gid));
+	return geteuid() ||
+	       (!stat(place->folder, &folder) && !lchown(path, folder.st_uid, folder.st_gid));
 }
 
 static bool file_copy(const char *from, const char *to)
@@ -206,11 +211,14 @@ static bool take_up(const char *path)
 {
 	struct dealbox_ledger *ledger = dealbox_ledger_new();
 	unsigned int boards;
-	bool good = ledger && !dealbox_ledger_open(ledger, path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED) &&
+	bool good = ledger &&
+		    !dealbox_ledger_open(ledger, path,
+					 DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED) &&
 		    !dealbox_ledger_accept_restore(ledger, user_logged_in(), &boards);
 
 	if (!good)
-		complain("nothing was restored", "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
+		complain("nothing was restored", "%s",
+			 ledger ? dealbox_ledger_error(ledger)->what : "no memory");
 	dealbox_ledger_free(ledger);
 	if (good)
 		restored_say(boards);
@@ -220,7 +228,8 @@ static bool take_up(const char *path)
 static bool restore(const char *folder, const char *path)
 {
 	char from[4096], key_from[4096], name[DEALBOX_SEAL_NAME], side[4096];
-	static const char *const sides[] = { "", ".key", ".heads", "-wal", "-shm", ".new", ".key.new" };
+	static const char *const sides[] = { "", ".key", ".heads", "-wal", "-shm", ".new",
+					     ".key.new" };
 	struct place place = { 0 };
 	struct blob key = { 0 };
 	bool good;

@@ -18,7 +18,8 @@ enum status capture_write(const struct dealbox_set *set, const char *file)
 	if (!set_to_deal_write(set, file, NULL) || dealbox_set_get(set, 0, &board))
 		return STATUS_INPUT;
 	dealbox_deal_wipe(&board.deal);
-	say("board %u is in %s; `dealbox deal --copies N %s` makes exact copies", board.number, file, file);
+	say("board %u is in %s; `dealbox deal --copies N %s` makes exact copies", board.number,
+	    file, file);
 	return STATUS_DONE;
 }
 
@@ -33,8 +34,8 @@ static enum status capture(const struct capture_options *options)
 	} else if (*options->wanted.ids) {
 		status = wanted_refuse(&options->wanted);
 	} else if (options->resume) {
-		complain("run `sudo systemctl enable --now dealboxd`; or capture the board again without --resume",
-			 "--resume needs the service dealboxd");
+		complain("run `sudo systemctl enable --now dealboxd`; or capture the board again "
+			 "without --resume", "--resume needs the service dealboxd");
 		status = STATUS_MACHINE;
 	} else {
 		status = capture_alone(options);
@@ -70,9 +71,11 @@ static enum status capture_run(struct args *args)
 	if (args->argc != 1)
 		return args_wrong(args, "it needs the name of a new deal file");
 	if (options.resume && (options.board_text || *options.wanted.ids))
-		return args_wrong(args, "--resume takes board and machines from the capture that it resumes");
+		return args_wrong(args, "--resume takes board and machines from the capture that "
+					"it resumes");
 	if (options.board_text &&
-	    !args_number(args, "board", options.board_text, 1, DEALBOX_BOARD_DEALT_MAX, &options.board))
+	    !args_number(args, "board", options.board_text, 1, DEALBOX_BOARD_DEALT_MAX,
+			 &options.board))
 		return STATUS_INPUT;
 	options.file = args->argv[0];
 	/* do not read four pockets for a file that cannot be written */
@@ -83,7 +86,8 @@ static const struct option_row capture_options[] = {
 	OPT_MACHINES,
 	{ 'b', "board", "N", "number of the board (default: 1)" },
 	{ 'r', "resume", NULL, "with the service: continue the last capture, or write its file" },
-	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
+	{ KEY_LEDGER, "ledger", "FILE",
+	  "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
 	OPT_LANG,
 	OPT_PLAIN,
 	{ 0 }

@@ -95,7 +95,8 @@ static enum status manifest_run(struct call *call)
 	if (!call->key_path)
 		return args_wrong(call->args, "manifest needs --key with the organiser's key");
 	if (!call->copies)
-		return args_wrong(call->args, "manifest needs --copies: how many boards of each deal will there be?");
+		return args_wrong(call->args, "manifest needs --copies: how many boards of each "
+					      "deal will there be?");
 	if (!tournament_name(&call->tournament, call->args->argv[1]) ||
 	    !tournament_read(&call->tournament) || !file_read_secret(call->key_path, &key))
 		goto out;
@@ -115,11 +116,12 @@ static enum status manifest_run(struct call *call)
 	if (good)
 		say("%s: publish it together with %s", path, call->tournament.sqd);
 	if (good && !call->pc_count)
-		complain("sign again with --pc, or publish the PC's key elsewhere; verifiers then need --pc",
-			 "the manifest names no PC");
+		complain("sign again with --pc, or publish the PC's key elsewhere; verifiers then "
+			 "need --pc", "the manifest names no PC");
 	if (good && !call->machine_count)
-		complain("`dealbox certificate machine` prints what --enrol wants, if the machine has a key",
-			 "the manifest enrols no machine: boards will rest on the PC's word only");
+		complain("`dealbox certificate machine` prints what --enrol wants, if the machine "
+			 "has a key", "the manifest enrols no machine: boards will rest on the "
+				      "PC's word only");
 out:
 	free(path);
 	free(text);
@@ -139,9 +141,13 @@ static enum status begin_run(struct call *call)
 	if (good) {
 		key_hex(dealbox_signer_public(certifier.signer), hex);
 		if (complete)
-			say("%s: deal with --certify %s. The public key of this PC, to be published:", folder, folder);
+			say("%s: deal with --certify %s. The public key of this PC, to be "
+			    "published:",
+			    folder, folder);
 		else
-			say("%s: give the public key of this PC to the organiser, for the manifest:", folder);
+			say("%s: give the public key of this PC to the organiser, for the "
+			    "manifest:",
+			    folder);
 		say("%s", hex);
 	}
 	certifier_close(&certifier);
@@ -168,7 +174,8 @@ static enum status hand_run(struct call *call)
 		return STATUS_INPUT;
 	}
 	good = none && certifier_open(&certifier, operand[1]) &&
-	       session_find(dealbox_manifest_square(certifier.manifest), operand[2], "1", &session) &&
+	       session_find(dealbox_manifest_square(certifier.manifest), operand[2], "1",
+			    &session) &&
 	       set_to_deal_read(&operand[2], 1, false, "it was not certified", &set) == STATUS_DONE;
 	if (good && dealbox_set_get(set, (size_t)dealbox_set_find(set, (uint32_t)number), &board)) {
 		complain(NULL, "%s: there is no board %lu", operand[2], number);
@@ -183,7 +190,8 @@ static enum status hand_run(struct call *call)
 		good = certifier_add(&certifier, &certificate, &board.deal, none);
 	}
 	if (good)
-		say("%s: board %lu, copy %lu is certified as dealt by hand; only you say so", operand[1], number, copy);
+		say("%s: board %lu, copy %lu is certified as dealt by hand; only you say so",
+		    operand[1], number, copy);
 	dealbox_deal_wipe(&board.deal);
 	dealbox_set_free(set);
 	dealbox_trace_free(none);
@@ -194,7 +202,8 @@ static enum status hand_run(struct call *call)
 static enum status open_run(struct call *call)
 {
 	struct certifier certifier;
-	bool good = certifier_open(&certifier, call->args->argv[1]) && certifier_publish(&certifier);
+	bool good = certifier_open(&certifier, call->args->argv[1]) &&
+		    certifier_publish(&certifier);
 
 	if (good)
 		say("%s: publish it with the deals", certifier.certificates_path);
@@ -234,9 +243,11 @@ static enum status machine_run(struct call *call)
 	if (text)
 		say("%s", text);
 	else
-		complain(dealbox_machine_error(machine)->next, "%s", dealbox_machine_error(machine)->what);
+		complain(dealbox_machine_error(machine)->next, "%s",
+			 dealbox_machine_error(machine)->what);
 	if (text && !enrolled.keyed)
-		complain(NULL, "this machine has no key: its boards will rest on the PC's word only");
+		complain(NULL,
+			 "this machine has no key: its boards will rest on the PC's word only");
 	free(text);
 	dealbox_machine_close(machine);
 	return text ? STATUS_DONE : STATUS_MACHINE;
@@ -268,7 +279,8 @@ static enum status refuse(const struct call *call, const char *word, const char 
 {
 	char sentence[160];
 
-	snprintf(sentence, sizeof(sentence), "REFUSED: %.100s cannot be used, so nothing was checked", path);
+	snprintf(sentence, sizeof(sentence),
+		 "REFUSED: %.100s cannot be used, so nothing was checked", path);
 	sentence_say(call, sentence, STATUS_INPUT);
 	if (call->json) {
 		struct json_object *object = json_object_new_object();
@@ -320,14 +332,17 @@ static void head_compare(struct call *call, const char *path, const struct blob 
 		cut |= head->size > dealbox_log_size(call->logs[i]);
 	}
 	if (!known)
-		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: the certificates that this head is about, %s, were "
-			   "not given", path, head->origin);
+		proof_find(&call->proof, FINDING_HEAD, NULL,
+			   "%s: the certificates that this head is about, %s, were not given", path,
+			   head->origin);
 	else if (!is_signed)
-		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: this head is not signed by the key of its PC", path);
+		proof_find(&call->proof, FINDING_HEAD, NULL,
+			   "%s: this head is not signed by the key of its PC", path);
 	else if (!good)
 		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: %s", path, cut ?
 			   "this head has more certificates than were given: the end is missing" :
-			   "the certificates do not continue this head: the past was written again");
+			   "the certificates do not continue this head: the past was written "
+			   "again");
 }
 
 static enum status heads_read(struct call *call)
@@ -355,14 +370,15 @@ static enum status certificates_read(struct call *call, const char *path, const 
 {
 	struct dealbox_certificates *certificates;
 	struct dealbox_error error;
-	int err = dealbox_certificates_parse(blob->data ? blob->data : "", blob->size, call->manifest,
-					     &certificates, &error);
+	int err = dealbox_certificates_parse(blob->data ? blob->data : "", blob->size,
+					     call->manifest, &certificates, &error);
 
 	if (err) {
 		fault_say(path, &error);
 		return refuse(call, refusal_of(err), path);
 	}
-	if (!proof_add_file(&call->proof, path, certificates) || (call->head_count && !log_keep(call, blob))) {
+	if (!proof_add_file(&call->proof, path, certificates) ||
+	    (call->head_count && !log_keep(call, blob))) {
 		complain(NULL, "out of memory");
 		return STATUS_INPUT;
 	}
@@ -433,16 +449,19 @@ static bool session_read(struct call *call, char *path)
 	snprintf(file, sizeof(file), "%.*s", (int)strcspn(name, "."), name);
 	session = proof_session(&call->proof, file);
 	if (session && session->set) {
-		complain("give each session once", "%s: the deals of this session were given already", path);
+		complain("give each session once",
+			 "%s: the deals of this session were given already", path);
 		return false;
 	}
-	if (session ? !session->promised && !session->reserve : !proof_add_session(&call->proof, file)) {
-		complain("name the files as they were published: `dealbox square show` has the prefixes",
-			 "%s: no session of the tournament has this name", path);
+	if (session ? !session->promised && !session->reserve :
+		      !proof_add_session(&call->proof, file)) {
+		complain("name the files as they were published: `dealbox square show` has the "
+			 "prefixes", "%s: no session of the tournament has this name", path);
 		return false;
 	}
 	session = proof_session(&call->proof, file);
-	return set_to_deal_read(&path, 1, false, "it was not compared", &session->set) == STATUS_DONE;
+	return set_to_deal_read(&path, 1, false, "it was not compared", &session->set) ==
+	       STATUS_DONE;
 }
 
 /* The keys are read with their description, which need not be named first. */
@@ -454,7 +473,8 @@ static bool operand_read(struct call *call, char *path)
 }
 
 /* Boards that were left open are those of the file: its keys make them one after the other. */
-static void session_boards(const struct proof_session *session, struct dealbox_square_session *square)
+static void session_boards(const struct proof_session *session,
+			   struct dealbox_square_session *square)
 {
 	struct dealbox_board board;
 
@@ -472,7 +492,10 @@ static void session_boards(const struct proof_session *session, struct dealbox_s
 	dealbox_deal_wipe(&board.deal);
 }
 
-/* Compare the deals of a file with those that the keys make. Returns false after reporting a difference. */
+/*
+ * Compare the deals of a file with those that the keys make. Returns false after reporting a
+ * difference.
+ */
 static bool session_compare(const struct proof_session *session, const struct dealbox_set *made)
 {
 	struct dealbox_board want, given = DEALBOX_BOARD_INIT;
@@ -484,8 +507,9 @@ static bool session_compare(const struct proof_session *session, const struct de
 		same = at < 0 || dealbox_set_get(session->set, (size_t)at, &given) ||
 		       !memcmp(&want.deal, &given.deal, sizeof(want.deal));
 		if (!same)
-			complain("get the file from the organiser again; without it, the deals are made of the keys",
-				 "%s: board %u is not what the promised keys make", session->name, want.number);
+			complain("get the file from the organiser again; without it, the deals are "
+				 "made of the keys", "%s: board %u is not what the promised keys "
+						     "make", session->name, want.number);
 	}
 	dealbox_deal_wipe(&want.deal);
 	dealbox_deal_wipe(&given.deal);
@@ -539,7 +563,8 @@ static bool trace_keep(void *context, const struct tracefile_head *head,
 		       struct dealbox_trace *trace, const char *path, unsigned long line)
 {
 	struct proof *proof = context;
-	struct proof_trace *more = reallocarray(proof->traces, proof->trace_count + 1, sizeof(*more));
+	struct proof_trace *more =
+		reallocarray(proof->traces, proof->trace_count + 1, sizeof(*more));
 
 	if (!more) {
 		complain(NULL, "%s:%lu: out of memory", path, line);
@@ -557,27 +582,29 @@ static const char *basis_text(const struct dealbox_certificate *c)
 		return "if the deck lay as the plan says: cards were counted, not read";
 	if (c->by == DEALBOX_BY_HAND)
 		return "dealt by hand";
-	return c->basis == DEALBOX_BASIS_SENSORS ? "each card seen to fall" : "gates set, falls not seen";
+	return c->basis == DEALBOX_BASIS_SENSORS ? "each card seen to fall" :
+						   "gates set, falls not seen";
 }
 
 static void certificate_say(const struct call *call, const struct proof_certificate *p)
 {
 	const struct dealbox_certificate *c = p->c;
 	/* a key that nobody enrolled is what the machine says of itself */
-	const char *key = c->attested && p->word == WORD_PC ? ", its machine's key is self-declared" : "";
+	const char *key =
+		c->attested && p->word == WORD_PC ? ", its machine's key is self-declared" : "";
 	struct json_object *object;
 	char text[200];
 
 	if (p->proven)
-		snprintf(text, sizeof(text), "the deal that was committed to (%s%s; %s)", proof_word_name(p->word), key,
-			 basis_text(c));
+		snprintf(text, sizeof(text), "the deal that was committed to (%s%s; %s)",
+			 proof_word_name(p->word), key, basis_text(c));
 	else if (p->counts)
 		snprintf(text, sizeof(text), "NOT PROVEN (%s%s)", proof_word_name(p->word), key);
 	else
 		snprintf(text, sizeof(text), "void: this board was not given out as dealt");
 	if (!call->json) {
-		say("%s board %u copy %u (machine %s, insertion %u): %s", c->session, c->board, c->copy,
-		    c->machine, c->insertion, text);
+		say("%s board %u copy %u (machine %s, insertion %u): %s", c->session, c->board,
+		    c->copy, c->machine, c->insertion, text);
 		return;
 	}
 	object = json_object_new_object();
@@ -600,8 +627,8 @@ static void finding_say(const struct call *call, const struct finding *finding)
 
 	if (!call->json) {
 		if (c)
-			say("[%s] %s board %u copy %u: %s", finding_name(finding->kind), c->session, c->board, c->copy,
-			    finding->text);
+			say("[%s] %s board %u copy %u: %s", finding_name(finding->kind), c->session,
+			    c->board, c->copy, finding->text);
 		else
 			say("[%s] %s", finding_name(finding->kind), finding->text);
 		return;
@@ -645,7 +672,8 @@ static enum status report(struct call *call)
 static enum status other_signer(struct call *call, const char *hex)
 {
 	proof_find(&call->proof, FINDING_SIGNER, NULL,
-		   "the manifest is signed by another key, %s: get it from the organiser again", hex);
+		   "the manifest is signed by another key, %s: get it from the organiser again",
+		   hex);
 	sentence_say(call, "NOTHING IS PROVEN: the manifest is not the organiser's", STATUS_NO);
 	if (call->proof.finding_count)
 		finding_say(call, &call->proof.findings[0]);
@@ -661,7 +689,8 @@ static enum status manifest_check(struct call *call)
 	int err = -ENOENT;
 
 	if (file_read(path, &blob)) {
-		err = dealbox_manifest_parse(blob.data ? blob.data : "", blob.size, &call->manifest, &error);
+		err = dealbox_manifest_parse(blob.data ? blob.data : "", blob.size, &call->manifest,
+					     &error);
 		if (err) {
 			fault_say(path, &error);
 			refuse(call, refusal_of(err), path);
@@ -678,7 +707,8 @@ static enum status manifest_check(struct call *call)
 			 "the manifest is signed by %s", hex);
 	if (!dealbox_manifest_promise(call->manifest))
 		complain("--copies and --pc say so",
-			 "the manifest is of version 1: it promises no number of copies, and names no PC");
+			 "the manifest is of version 1: it promises no number of copies, and names "
+			 "no PC");
 	return STATUS_DONE;
 }
 
@@ -721,7 +751,8 @@ static const struct action_row actions[] = {
 	{ "manifest", 2, 2, "a tournament", manifest_run },
 	{ "begin", 2, 3, "a folder, and a manifest once there is one", begin_run },
 	{ "machine", 1, 1, "no operand", machine_run },
-	{ "hand", 4, 5, "a folder, a file of deals, a board, and its copy if it is not 1", hand_run },
+	{ "hand", 4, 5, "a folder, a file of deals, a board, and its copy if it is not 1",
+	  hand_run },
 	{ "open", 2, 2, "a folder", open_run },
 	{ "verify", 3, INT32_MAX, "a manifest, certificates and deals", verify_run },
 	{ NULL }
@@ -732,13 +763,15 @@ enum { KEY_SIGNER = OPT_LONG, KEY_PC, KEY_ENROL, KEY_HEAD };
 /* The key of a PC, which may be named several times. Returns false after reporting an error. */
 static bool pc_add(struct call *call, const char *hex)
 {
-	uint8_t (*more)[DEALBOX_SIGNER_KEY] = reallocarray(call->pcs, call->pc_count + 1, sizeof(*more));
+	uint8_t(*more)[DEALBOX_SIGNER_KEY] =
+		reallocarray(call->pcs, call->pc_count + 1, sizeof(*more));
 	size_t size = 0;
 
 	if (more)
 		call->pcs = more;
 	if (more && strlen(hex) == 2 * DEALBOX_SIGNER_KEY &&
-	    !sodium_hex2bin(more[call->pc_count], DEALBOX_SIGNER_KEY, hex, strlen(hex), NULL, &size, NULL) &&
+	    !sodium_hex2bin(more[call->pc_count], DEALBOX_SIGNER_KEY, hex, strlen(hex), NULL, &size,
+			    NULL) &&
 	    size == DEALBOX_SIGNER_KEY) {
 		call->pc_count++;
 		return true;
@@ -791,7 +824,8 @@ static enum status certificate_run(struct args *args)
 			call.uri = value;
 			break;
 		case 'c':
-			if (!args_number(args, "--copies", value, 1, DEALBOX_COPIES_MAX, &call.copies))
+			if (!args_number(args, "--copies", value, 1, DEALBOX_COPIES_MAX,
+					 &call.copies))
 				goto wrong;
 			break;
 		case KEY_PC:
@@ -835,11 +869,14 @@ wrong:
 static const struct option_row certificate_options[] = {
 	{ 'k', "key", "FILE", "manifest: the organiser's signing key" },
 	{ 'c', "copies", "N", "manifest: copies of each board; verify: instead of the manifest's" },
-	{ KEY_PC, "pc", "KEY", "manifest: the public key of a PC; verify: instead of the manifest's" },
-	{ KEY_ENROL, "enrol", "MACHINE", "manifest: a machine, as `dealbox certificate machine` prints it" },
+	{ KEY_PC, "pc", "KEY", "manifest: the public key of a PC; verify: instead of the "
+			       "manifest's" },
+	{ KEY_ENROL, "enrol", "MACHINE", "manifest: a machine, as `dealbox certificate machine` "
+					 "prints it" },
 	OPT_MACHINE,
 	{ KEY_SIGNER, "signer", "KEY", "verify: the organiser's public key, from elsewhere" },
-	{ KEY_HEAD, "head", "FILE", "verify: a published head, which the certificates must continue" },
+	{ KEY_HEAD, "head", "FILE", "verify: a published head, which the certificates must "
+				    "continue" },
 	{ 'b', "boards", "BOARDS", "verify: boards of a phase that has ?" },
 	{ 't', "traces", "FILE", "verify: what the machine reported, to judge it again" },
 	OPT_JSON,
@@ -850,15 +887,19 @@ const struct command cmd_certificate = {
 	.name = "certificate",
 	.operands = "new-key|machine|begin|manifest|hand|open|verify [OPERAND]...",
 	.summary = "Prove that the cards in the boards are the deals committed to",
-	.about = "new-key FILE: make a signing key. machine: print the machine as a manifest has it.\n"
+	.about = "new-key FILE: make a signing key. machine: print the machine as a manifest has "
+		 "it.\n"
 		 "begin FOLDER: create a folder for the certificates of this PC, and print its\n"
 		 "public key. manifest TOURNAMENT: sign everything that a published tournament\n"
 		 "promises. begin FOLDER MANIFEST: put the manifest into the folder;\n"
 		 "`dealbox deal --certify FOLDER` adds a certificate for each board. hand FOLDER\n"
-		 "FILE BOARD [COPY]: add one for a board that people have dealt. open FOLDER: after\n"
+		 "FILE BOARD [COPY]: add one for a board that people have dealt. open FOLDER: "
+		 "after\n"
 		 "play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
-		 "DEALS...: report for each board whether its cards are the deal that was committed\n"
-		 "to, and what is missing; DEALS are the .sqd with its .sqk, or files of sessions.\n"
+		 "DEALS...: report for each board whether its cards are the deal that was "
+		 "committed\n"
+		 "to, and what is missing; DEALS are the .sqd with its .sqk, or files of "
+		 "sessions.\n"
 		 "The exit status is 0 only if every board and copy that was promised is proven.\n"
 		 "With the traces of `dealbox deal --record` or `dealbox ledger traces`, each\n"
 		 "verdict is checked again.\n"

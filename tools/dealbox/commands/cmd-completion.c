@@ -12,7 +12,8 @@
 static const struct {
 	const char *option, *words;
 } values[] = {
-	{ "how", "replay sets-in-a-row descending by-reader stop-card reversed-pockets by-position wait-for-start" },
+	{ "how", "replay sets-in-a-row descending by-reader stop-card reversed-pockets by-position "
+		 "wait-for-start" },
 	{ "lang", "nb el fr ru en" },
 	{ "turn", "N E S W" },
 };
@@ -46,7 +47,8 @@ static const char *operand_list(const char *command)
 static void ids_print(void)
 {
 	puts("_dealbox_ids() { dealbox \"$1\" --json 2>/dev/null |\n"
-	     "\tsed -n 's/.*\"id\": *\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'; }");
+	     "\tsed -n 's/.*\"id\": *\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'; "
+	     "}");
 }
 
 static void bash_print(void)
@@ -81,12 +83,14 @@ static void bash_print(void)
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")");
 	for (n = 0; n < COUNT(values); n++)
 		printf("\telif [ \"$prev\" = --%s ]; then\n"
-		       "\t\tmapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\")\n", values[n].option, values[n].words);
+		       "\t\tmapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\")\n",
+		       values[n].option, values[n].words);
 	puts("\telif [ \"$prev\" = --machine ]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids status)\" -- \"$cur\")");
 	for (n = 0; n < COUNT(operands); n++)
 		printf("\telif [[ '%s' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
-		       "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids %s)\" -- \"$cur\")\n",
+		       "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids %s)\" -- "
+		       "\"$cur\")\n",
 		       operands[n].commands, operands[n].list);
 	puts("\telif [ \"$prev\" = help ]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_commands)\" -- \"$cur\")\n"
@@ -141,8 +145,8 @@ static void zsh_print(void)
 	     "local -a commands");
 	ids_print();
 	for (n = 0; n < COUNT(operands); n++)
-		printf("_dealbox_%s() { compadd -- ${(f)\"$(_dealbox_ids %s)\"}; }\n", operands[n].list,
-		       operands[n].list);
+		printf("_dealbox_%s() { compadd -- ${(f)\"$(_dealbox_ids %s)\"}; }\n",
+		       operands[n].list, operands[n].list);
 	puts("commands=(");
 	for (c = commands; *c; c++) {
 		printf("\t'%s:", (*c)->name);

@@ -224,7 +224,8 @@ static enum status convert_run(struct args *args)
 			if (!call.reading.from)
 				return STATUS_INPUT;
 		} else if (key == KEY_FIRST) {
-			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &call.reading.first))
+			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX,
+					 &call.reading.first))
 				return STATUS_INPUT;
 		} else {
 			call.to = set_as_read_format(args, "to", value);

@@ -42,7 +42,8 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 	for (int i = 0; options->record && i < count; i++) {
 		if (!sealed_is(files[i]))
 			continue;
-		complain("deal without --record", "%s is sealed, and a record tells its deals", files[i]);
+		complain("deal without --record", "%s is sealed, and a record tells its deals",
+			 files[i]);
 		return false;
 	}
 	return true;
@@ -65,8 +66,8 @@ static enum status deal(struct args *args, const struct deal_options *options)
 	} else if (*options->wanted.ids) {
 		status = wanted_refuse(&options->wanted);
 	} else if (only_by_service(options)) {
-		complain("run `sudo systemctl enable --now dealboxd`, and name no address of a machine",
-			 "%s is for the service dealboxd", only_by_service(options));
+		complain("run `sudo systemctl enable --now dealboxd`, and name no address of a "
+			 "machine", "%s is for the service dealboxd", only_by_service(options));
 		status = STATUS_MACHINE;
 	} else {
 		status = deal_alone(args, options);
@@ -189,15 +190,17 @@ static enum status deal_run(struct args *args)
 	}
 	if (key == ARGS_STOP)
 		return args->status;
-	if (options.rehearse && (law.rules || options.resume || options.set || options.certify || options.record ||
+	if (options.rehearse && (law.rules || options.resume || options.set || options.certify ||
+				 options.record ||
 				 options.ledger || options.priority_text || options.wanted.uri ||
 				 *options.wanted.ids))
-		return args_wrong(args, "--rehearse has a machine of its own and leaves no record: no --machine, --ledger, "
-				  "--record, --certify, --resume, --set, --priority or --law");
+		return args_wrong(args, "--rehearse has a machine of its own and leaves no record: "
+					"no --machine, --ledger, --record, --certify, --resume, "
+					"--set, --priority or --law");
 	if (law.rules) {
 		if (args->argc || options.resume || options.boards_text || options.copies_text ||
-		    options.record || options.session || options.set || options.how || options.priority_text ||
-		    *options.wanted.ids)
+		    options.record || options.session || options.set || options.how ||
+		    options.priority_text || *options.wanted.ids)
 			return args_wrong(args, "--law deals a shuffled pack, and no deal file");
 		law.uri = options.wanted.uri;
 		law.ledger = options.ledger;
@@ -208,17 +211,19 @@ static enum status deal_run(struct args *args)
 	if (law.turn || law.before || law.record)
 		return args_wrong(args, "--turn, --before and --law-record go with --law");
 	if (options.resume && (options.boards_text || options.copies_text))
-		return args_wrong(args, "--resume takes boards and copies from the job that it resumes");
+		return args_wrong(args,
+				  "--resume takes boards and copies from the job that it resumes");
 	if (options.resume && (options.session || options.how || options.priority_text ||
 			       *options.wanted.ids))
-		return args_wrong(args, "--resume takes session, how, priority and machines from the job "
+		return args_wrong(args,
+				  "--resume takes session, how, priority and machines from the job "
 				  "that it resumes");
 	/* a sealed file is not told by a record, and the ledger does not know which was */
 	if (options.resume && options.record && !args->argc)
 		return args_wrong(args, "--resume with --record needs the files of the job");
 	if (options.set && (args->argc || options.resume || options.session || options.certify))
-		return args_wrong(args, "--set deals a set of the service, which has its session: no file, --resume, "
-				  "--session or --certify");
+		return args_wrong(args, "--set deals a set of the service, which has its session: "
+					"no file, --resume, --session or --certify");
 	if (!options.resume && !options.set && !args->argc)
 		return args_wrong(args, "it needs a deal file");
 	if (options.copies_text && !strcmp(options.copies_text, "unlimited"))
@@ -226,8 +231,8 @@ static enum status deal_run(struct args *args)
 	else if (options.copies_text &&
 		 !args_number(args, "copies", options.copies_text, 1, COPIES_MAX, &options.copies))
 		return STATUS_INPUT;
-	if (options.priority_text &&
-	    !args_number(args, "priority", options.priority_text, 0, PRIORITY_MAX, &options.priority))
+	if (options.priority_text && !args_number(args, "priority", options.priority_text, 0,
+						  PRIORITY_MAX, &options.priority))
 		return STATUS_INPUT;
 	return options.rehearse ? rehearse(args, &options) : deal(args, &options);
 }
@@ -236,22 +241,31 @@ static const struct option_row deal_options[] = {
 	OPT_MACHINES,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or unlimited (default: 1)" },
-	{ KEY_REHEARSE, "rehearse", NULL, "deal on an emulated machine, for practice; nothing is recorded" },
+	{ KEY_REHEARSE, "rehearse", NULL, "deal on an emulated machine, for practice; nothing is "
+					  "recorded" },
 	{ 'r', "resume", NULL, "continue the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "the session that it is dealt for (default: the date)" },
-	{ KEY_LEDGER, "ledger", "FILE", "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
-	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox capture`" },
-	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, wait-for-start, stop-card, reversed-pockets, replay" },
-	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 (default: 0)" },
+	{ KEY_LEDGER, "ledger", "FILE",
+	  "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
+	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox "
+			       "capture`" },
+	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, "
+				   "wait-for-start, stop-card, reversed-pockets, replay" },
+	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 "
+					 "(default: 0)" },
 	OPT_FIRST,
 	OPT_KEY,
-	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes FOLDER)" },
+	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes "
+					    "FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
 	{ 't', "record", "FILE", "write what the machine reports to FILE; it will tell the deals" },
-	{ KEY_LAW, "law", "RULESET", "deal a shuffled pack by position, and judge it: duplicate-2017, rubber, preferans .." },
+	{ KEY_LAW, "law", "RULESET", "deal a shuffled pack by position, and judge it: "
+				     "duplicate-2017, rubber, preferans .." },
 	{ KEY_TURN, "turn", "SEAT", "with --law: whose turn it is to deal (default: N)" },
-	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they should be)" },
-	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to FILE" },
+	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they "
+					"should be)" },
+	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to "
+						"FILE" },
 	OPT_LANG,
 	{ KEY_SPEAK, "speak", NULL, "by hand: say each seat (speech-dispatcher)" },
 	OPT_YES,
@@ -277,11 +291,14 @@ const struct command cmd_deal = {
 		 "that --machine names by their ids, unless --machine gives an address.\n"
 		 "Without the service, the record is your own ledger, whose name is printed.\n"
 		 "\n"
-		 "With --rehearse, an emulated machine deals, which ends with the command: everything\n"
+		 "With --rehearse, an emulated machine deals, which ends with the command: "
+		 "everything\n"
 		 "is as with a machine, and nothing counts. It needs dealbox-emulator.\n"
 		 "\n"
-		 "With --machine hand:, you are the machine: name each card with two keys, and the\n"
-		 "seat that it belongs to fills the terminal. hand:DEVICE,codes=FILE reads a bar-code\n"
+		 "With --machine hand:, you are the machine: name each card with two keys, and "
+		 "the\n"
+		 "seat that it belongs to fills the terminal. hand:DEVICE,codes=FILE reads a "
+		 "bar-code\n"
 		 "scanner. That you saw the cards is recorded.\n"
 		 "\n"
 		 "With --law, a shuffled pack is dealt instead of a file, by single cards or by\n"

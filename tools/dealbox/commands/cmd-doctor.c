@@ -82,10 +82,10 @@ static void look_module(struct finding *f)
 		find(f, FOUND_NOTE, "sudo modprobe dealbox",
 		     "the module is installed but not loaded; plugging in a machine loads it");
 	else if (access(headers, F_OK)) {
-		snprintf(mend, sizeof(mend), "sudo apt install dkms linux-headers-%s && sudo dkms install "
-			 "dealbox/" DEALBOX_VERSION, name.release);
-		find(f, FOUND_NOTE, mend, "there is no module for kernel %s, and no headers to build it; "
-		     "libusb is used instead", name.release);
+		snprintf(mend, sizeof(mend), "sudo apt install dkms linux-headers-%s && sudo dkms "
+					     "install dealbox/" DEALBOX_VERSION, name.release);
+		find(f, FOUND_NOTE, mend, "there is no module for kernel %s, and no headers to "
+					  "build it; libusb is used instead", name.release);
 	} else
 		find(f, FOUND_NOTE, "sudo apt install dkms && sudo dkms install "
 		     "dealbox/" DEALBOX_VERSION,
@@ -106,7 +106,8 @@ static void look_secure_boot(struct finding *f)
 	else if (module_loaded())
 		find(f, FOUND_GOOD, "", "Secure Boot is on, and accepts the module");
 	else
-		find(f, FOUND_NOTE, "sudo modprobe dealbox || sudo mokutil --import /var/lib/dkms/mok.pub    "
+		find(f, FOUND_NOTE,
+		     "sudo modprobe dealbox || sudo mokutil --import /var/lib/dkms/mok.pub    "
 		     "# then restart, \"Enroll MOK\"",
 		     "Secure Boot is on, and accepts only modules signed with a known key");
 }
@@ -161,8 +162,8 @@ static bool service_failed(sd_bus *bus)
 	char *state = NULL;
 	bool failed = sd_bus_get_property_string(bus, "org.freedesktop.systemd1",
 						 "/org/freedesktop/systemd1/unit/dealboxd_2eservice",
-						 "org.freedesktop.systemd1.Unit", "ActiveState", NULL,
-						 &state) >= 0 && !strcmp(state, "failed");
+						 "org.freedesktop.systemd1.Unit", "ActiveState",
+						 NULL, &state) >= 0 && !strcmp(state, "failed");
 
 	free(state);
 	return failed;
@@ -177,8 +178,8 @@ static void look_service(struct finding *f)
 	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
 		find(f, FOUND_GOOD, "", "dealboxd is running");
 	else if (service_failed(bus))
-		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # shows why; correct it, then: sudo "
-		     "systemctl restart dealboxd", "dealboxd has failed");
+		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # shows why; correct it, "
+				   "then: sudo systemctl restart dealboxd", "dealboxd has failed");
 	else
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
 		     "dealboxd is not running; `dealbox deal` works without it");
@@ -212,7 +213,8 @@ static void look_polkit(struct finding *f)
 		find(f, FOUND_GOOD, "", "polkit decides who may deal");
 	else
 		find(f, FOUND_NOTE, "sudo apt install polkitd",
-		     "there is no polkit: only root and the group dealbox may deal with the service");
+		     "there is no polkit: only root and the group dealbox may deal with the "
+		     "service");
 	sd_bus_flush_close_unref(bus);
 }
 
@@ -226,7 +228,8 @@ static bool any_exists(const char *const *paths)
 static void look_screen(struct finding *f)
 {
 	static const char *const page[] = { "/usr/share/cockpit/dealbox/manifest.json",
-					    "/usr/local/share/cockpit/dealbox/manifest.json", NULL };
+					    "/usr/local/share/cockpit/dealbox/manifest.json",
+					    NULL };
 	static const char *const cockpit[] = { "/usr/lib/systemd/system/cockpit.socket",
 					       "/lib/systemd/system/cockpit.socket", NULL };
 
@@ -234,7 +237,8 @@ static void look_screen(struct finding *f)
 		find(f, FOUND_NOTE, "sudo apt install cockpit cockpit-dealbox",
 		     "the operator's screen is not installed; `dealbox deal` works without it");
 	else if (!any_exists(cockpit))
-		find(f, FOUND_NOTE, "sudo apt install cockpit && sudo systemctl enable --now cockpit.socket",
+		find(f, FOUND_NOTE,
+		     "sudo apt install cockpit && sudo systemctl enable --now cockpit.socket",
 		     "the operator's screen needs Cockpit");
 	else
 		find(f, FOUND_GOOD, "", "the operator's screen is a page of Cockpit, port 9090");
@@ -250,7 +254,8 @@ static int service_machines(void)
 
 	if (bus)
 		machines = service_objects(bus, "Machine");
-	for (n = 0, count = machines ? 0 : -1; machines && n < json_object_array_length(machines); n++)
+	for (n = 0, count = machines ? 0 : -1; machines && n < json_object_array_length(machines);
+	     n++)
 		count += service_number(json_object_array_get_idx(machines, n), "present");
 	json_object_put(machines);
 	sd_bus_flush_close_unref(bus);
@@ -274,7 +279,8 @@ static void look_machine(struct finding *f)
 	}
 	count = dealbox_machine_list_count(list);
 	/* opening "the only one" knows why there is none */
-	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL, true, &machine, &reason))
+	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL, true, &machine,
+				 &reason))
 		find(f, FOUND_BAD, reason.next, "%s", reason.what);
 	else
 		find(f, FOUND_GOOD, "", "%s can be used", dealbox_machine_uri(machine));
@@ -297,7 +303,8 @@ static void look_panel(struct finding *f)
 	else if (!strcmp(panel, "ready"))
 		find(f, FOUND_GOOD, "", "the panel is ready");
 	else
-		find(f, FOUND_BAD, "correct that, then: sudo systemctl reload dealboxd", "%s", panel);
+		find(f, FOUND_BAD, "correct that, then: sudo systemctl reload dealboxd", "%s",
+		     panel);
 	free(panel);
 	sd_bus_flush_close_unref(bus);
 }
@@ -365,7 +372,8 @@ const struct command cmd_doctor = {
 	.summary = "Find out why dealing does not work, and how to correct it",
 	.about = "Checks the module, Secure Boot, permissions, the service, polkit, the screen,\n"
 		 "the panel and the machine, in that order, and shows the command that corrects\n"
-		 "each problem. It changes nothing. The exit status is 1 if something prevents you from dealing.",
+		 "each problem. It changes nothing. The exit status is 1 if something prevents you "
+		 "from dealing.",
 	.options = doctor_options,
 	.run = doctor_run,
 };

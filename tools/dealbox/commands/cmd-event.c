@@ -204,7 +204,8 @@ static enum status init_run(struct call *call)
 	if (err == -ETIMEDOUT)
 		/* the event may be there, and this may be its only key */
 		snprintf(error.next, sizeof(error.next),
-			 "keep %.100s, and run it again: that says whether the event has begun", path);
+			 "keep %.100s, and run it again: that says whether the event has begun",
+			 path);
 	status = refused(err, &error);
 	if (err != -ETIMEDOUT)
 		unlink(path);
@@ -272,8 +273,8 @@ static enum status admit_run(struct call *call)
 	if (err)
 		return refused(err, &error);
 	if (!call->json)
-		say("%s may deal the jobs that are added from now on; `dealbox event give` gives it "
-		    "the set of an earlier one", name);
+		say("%s may deal the jobs that are added from now on; `dealbox event give` gives "
+		    "it the set of an earlier one", name);
 	return STATUS_DONE;
 }
 
@@ -312,7 +313,8 @@ static enum status add_run(struct call *call)
 	dealbox_set_free(set);
 	if (err == -ETIMEDOUT)
 		snprintf(error.next, sizeof(error.next),
-			 "`dealbox event status` says whether the job is there; run it again if not");
+			 "`dealbox event status` says whether the job is there; run it again if "
+			 "not");
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
@@ -385,7 +387,8 @@ static enum status open_or_close(struct call *call, bool open)
 		return refused(err, &error);
 	if (!call->json)
 		say(open ? "job %" PRIu32 " is open" :
-		    "job %" PRIu32 " is closed: no PC takes more of it; what a PC holds, it deals", job);
+		    "job %" PRIu32 " is closed: no PC takes more of it; what a PC holds, it deals",
+		    job);
 	return STATUS_DONE;
 }
 
@@ -552,8 +555,9 @@ static enum status fetch_run(struct call *call)
 	}
 	status = set_to_deal_write(set, path, NULL) ? STATUS_DONE : STATUS_INPUT;
 	if (status == STATUS_DONE && !call->json)
-		say("%s has the %zu deals of job %" PRIu32 ", session %s: keep it secret until they are "
-		    "played", path, dealbox_set_count(set), job, session);
+		say("%s has the %zu deals of job %" PRIu32 ", session %s: keep it secret until "
+							   "they are played", path,
+							   dealbox_set_count(set), job, session);
 out:
 	dealbox_set_free(set);
 	explicit_bzero(&identity, sizeof(identity));
@@ -624,7 +628,8 @@ static bool head_make(struct call *call, const struct certifier *certifier,
 	err = dealbox_log_head(log, dealbox_log_size(log), &now) ? -EINVAL :
 	      pool_get_head(call->pool, head->origin, &note, &error);
 	if (err) {
-		complain(error.next, "%s", *error.what ? error.what : "the certificates have no head");
+		complain(error.next, "%s",
+			 *error.what ? error.what : "the certificates have no head");
 		return false;
 	}
 	head->note = dealbox_checkpoint_sign(&now, certifier->signer);
@@ -667,8 +672,8 @@ static enum status head_send(struct call *call, const struct pool_identity *iden
 		status = err ? refused(err, &error) : STATUS_DONE;
 	}
 	if (status == STATUS_DONE && !continues) {
-		complain("find out before anything else is dealt whether an old copy of the disk runs",
-			 "%s: these certificates do not continue what was reported of them",
+		complain("find out before anything else is dealt whether an old copy of the disk "
+			 "runs", "%s: these certificates do not continue what was reported of them",
 			 certifier->certificates_path);
 		status = STATUS_NO;
 	}
@@ -1014,8 +1019,8 @@ static void log_end(struct audit *audit)
 	audit->wrong += log->wrong;
 	dealbox_checkpoint_spoken(&log->last, spoken);
 	if (!audit->call->json) {
-		say("%s: %" PRIu32 " heads, %" PRIu64 " certificates; to be read aloud: %s", log->pc,
-		    log->heads, log->last.size, spoken);
+		say("%s: %" PRIu32 " heads, %" PRIu64 " certificates; to be read aloud: %s",
+		    log->pc, log->heads, log->last.size, spoken);
 		return;
 	}
 	object = json_object_new_object();
@@ -1035,8 +1040,8 @@ static int head_audit(const struct pool_head *head, void *context)
 		[HEAD_KEY] = "it is not signed with the key of that log",
 		[HEAD_OLDER] = "it has fewer certificates than the one before: an old copy of the "
 			       "disk of that PC runs, or did",
-		[HEAD_ANOTHER] = "it does not continue the one before: the past was rewritten, or an "
-				 "old copy of the disk of that PC runs, or did",
+		[HEAD_ANOTHER] = "it does not continue the one before: the past was rewritten, or "
+				 "an old copy of the disk of that PC runs, or did",
 	};
 	struct audit *audit = context;
 	enum head_fault fault;
@@ -1045,7 +1050,8 @@ static int head_audit(const struct pool_head *head, void *context)
 	if (strcmp(audit->log.last.origin, head->origin)) {
 		log_end(audit);
 		audit->log = (struct head_log) { 0 };
-		snprintf(audit->log.last.origin, sizeof(audit->log.last.origin), "%s", head->origin);
+		snprintf(audit->log.last.origin, sizeof(audit->log.last.origin), "%s",
+			 head->origin);
 	}
 	fault = head_judge(&audit->log, head);
 	/* whose log it is says who continues it */
@@ -1077,7 +1083,8 @@ static enum status audit_run(struct call *call)
 	else
 		json_object_put(audit.list);
 	if (!audit.logs)
-		complain("`dealbox event send --certificates FOLDER`", "no PC has reported certificates");
+		complain("`dealbox event send --certificates FOLDER`",
+			 "no PC has reported certificates");
 	return audit.wrong ? STATUS_NO : STATUS_DONE;
 }
 
@@ -1137,7 +1144,8 @@ static enum status dismiss_run(struct call *call)
 
 	if (!args_number(call->args, "surplus board", call->args->argv[1], 1, INT32_MAX, &number))
 		return STATUS_INPUT;
-	if (!confirm(call->yes, "Is the surplus board %lu out of play, its cards taken out", number))
+	if (!confirm(call->yes, "Is the surplus board %lu out of play, its cards taken out",
+		     number))
 		return STATUS_NO;
 	if (!connect_event(call))
 		return STATUS_MACHINE;
@@ -1322,18 +1330,25 @@ const struct command cmd_event = {
 		 "file KEY.\n"
 		 "The director:\n"
 		 "admit PC FINGERPRINT: give the event's key to a PC whose key has that\n"
-		 "fingerprint. add SESSION FILE...: add a job, whose set is sealed for all PCs that\n"
+		 "fingerprint. add SESSION FILE...: add a job, whose set is sealed for all PCs "
+		 "that\n"
 		 "were admitted. give PC JOB FILE...: give the set of a job to a PC that was\n"
-		 "admitted later. close JOB: let no PC take more of a job. open JOB: let them again.\n"
+		 "admitted later. close JOB: let no PC take more of a job. open JOB: let them "
+		 "again.\n"
 		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
-		 "remove PC: the same for good; it can take part only as a new PC. dismiss NUMBER:\n"
+		 "remove PC: the same for good; it can take part only as a new PC. dismiss "
+		 "NUMBER:\n"
 		 "record that a surplus board is out of play. void JOB BOARD COPY: take back a\n"
-		 "report whose board is out of play; the copy is dealt again. audit: check that the\n"
+		 "report whose board is out of play; the copy is dealt again. audit: check that "
+		 "the\n"
 		 "certificates of each PC continue what it has reported before.\n"
 		 "A PC:\n"
-		 "join NAME FINGERPRINT: let this PC take part in the event with that fingerprint.\n"
-		 "fetch JOB FILE: write the set of a job to the new FILE. send JOB EVENT-JOB: report\n"
-		 "what the ledger has of its JOB, which deals the job EVENT-JOB of the event. It may\n"
+		 "join NAME FINGERPRINT: let this PC take part in the event with that "
+		 "fingerprint.\n"
+		 "fetch JOB FILE: write the set of a job to the new FILE. send JOB EVENT-JOB: "
+		 "report\n"
+		 "what the ledger has of its JOB, which deals the job EVENT-JOB of the event. It "
+		 "may\n"
 		 "be repeated. leave: leave the event.\n"
 		 "Both:\n"
 		 "status: show PCs, jobs, and boards that were dealt once too often.\n"

@@ -36,8 +36,9 @@ static bool fixed_read(struct call *call)
 		blob.data[strcspn(blob.data, "\r\n")] = 0;
 		good = !dealbox_deal_parse(blob.data, &call->fixed);
 		if (!good)
-			complain("write one line such as N:AKQ.2.- - - - (the Deal tag of PBN; missing cards "
-				 "are dealt)", "%s: this is not a deal", call->fixed_path);
+			complain("write one line such as N:AKQ.2.- - - - (the Deal tag of PBN; "
+				 "missing cards are dealt)", "%s: this is not a deal",
+				 call->fixed_path);
 	}
 	blob_wipe(&blob);
 	return good;
@@ -73,8 +74,9 @@ static bool random_start(struct call *call)
 	int err = dealbox_random_new(&call->random);
 
 	if (err)
-		complain("do not deal on this computer until that is repaired; there is no substitute for it",
-			 "the kernel gives no random bits: %s", strerror(-err));
+		complain("do not deal on this computer until that is repaired; there is no "
+			 "substitute for it", "the kernel gives no random bits: %s",
+			 strerror(-err));
 	return !err;
 }
 
@@ -149,7 +151,8 @@ static struct dealbox_set *set_make(struct call *call)
 		dealbox_set_free(set);
 		return NULL;
 	}
-	dealbox_set_mark(set, DEALBOX_MARK_UNPLAYED | (call->fixed_path ? DEALBOX_MARK_RESTRICTED : 0));
+	dealbox_set_mark(set,
+			 DEALBOX_MARK_UNPLAYED | (call->fixed_path ? DEALBOX_MARK_RESTRICTED : 0));
 	return set;
 }
 
@@ -171,7 +174,8 @@ static bool preferans_write(const struct dealbox_set *set, const char *path)
 	}
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
 		dealbox_deal_format(&board.deal, DEALBOX_NORTH, cards);
-		used += (size_t)snprintf(text + used, room - used, "%u %s\n", board.number, cards + 2);
+		used += (size_t)snprintf(text + used, room - used, "%u %s\n", board.number,
+					 cards + 2);
 	}
 	good = file_write(path, text, used, FILE_SECRET, false);
 	explicit_bzero(cards, sizeof(cards));
@@ -231,7 +235,9 @@ static enum status generate_run(struct args *args)
 		case 'p':
 			call.pack = dealbox_pack_find(strcmp(value, "rubber") ? value : "bridge");
 			if (!call.pack)
-				return args_wrong(args, "--pack is bridge, rubber or preferans, not '%s'", value);
+				return args_wrong(args,
+						  "--pack is bridge, rubber or preferans, not '%s'",
+						  value);
 			break;
 		case KEY_FIXED:
 			call.fixed_path = value;

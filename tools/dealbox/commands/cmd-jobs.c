@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox jobs, pause, resume, cancel, priority, skip, redeal, accept: what the service deals, and whether
- * it does.
+ * dealbox jobs, pause, resume, cancel, priority, skip, redeal, accept: what the service deals, and
+ * whether it does.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -12,7 +12,8 @@
 #define KEY_ANY		OPT_LONG
 
 static const struct option_row jobs_options[] = {
-	{ 'm', "machine", "MACHINE", "with JOB: from now on only this machine deals it; once or more" },
+	{ 'm', "machine", "MACHINE", "with JOB: from now on only this machine deals it; once or "
+				     "more" },
 	{ KEY_ANY, "any-machine", NULL, "with JOB: from now on every machine may deal it" },
 	OPT_JSON,
 	{ 0 }
@@ -69,11 +70,11 @@ static enum status insertions_print(sd_bus *bus, unsigned long job, bool json)
 		err = request_send(&r);
 	if (err >= 0)
 		err = sd_bus_message_enter_container(r.reply, 'a', "(uusus)");
-	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusus)", &board, &copy, &machine, &insertion,
-						      &outcome)) > 0) {
+	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusus)", &board, &copy, &machine,
+						      &insertion, &outcome)) > 0) {
 		if (!json) {
-			put("  board %u, copy %u: insertion %u of machine %s: %s\n", board, copy, insertion,
-			    machine, *outcome ? outcome : "not known yet");
+			put("  board %u, copy %u: insertion %u of machine %s: %s\n", board, copy,
+			    insertion, machine, *outcome ? outcome : "not known yet");
 			continue;
 		}
 		object = json_object_new_object();
@@ -195,7 +196,8 @@ const struct command cmd_jobs = {
 		 "insertions, session, and its priority and machines if set. After a start, the\n"
 		 "service keeps the last 64 finished jobs; `dealbox ledger list` has them all.\n"
 		 "With JOB: that job, with the outcome of each of its boards. Unlike `dealbox\n"
-		 "ledger`, this does not require root. --machine keeps the job to machines, by the\n"
+		 "ledger`, this does not require root. --machine keeps the job to machines, by "
+		 "the\n"
 		 "ids that `dealbox status` shows; a board that another one deals is finished\n"
 		 "there. --any-machine lets all deal it again.",
 	.options = jobs_options,
@@ -332,7 +334,10 @@ const struct command cmd_priority = {
 	.run = priority_run,
 };
 
-/* Skip or Redeal: of a job one board, and of that one copy. what: what that does, of board, copy and job. */
+/*
+ * Skip or Redeal: of a job one board, and of that one copy. what: what that does, of board, copy
+ * and job.
+ */
 static enum status copy_run(struct args *args, const char *method, const char *what)
 {
 	unsigned long job, board, copy = 1;
@@ -358,12 +363,14 @@ static enum status copy_run(struct args *args, const char *method, const char *w
 
 static enum status skip_run(struct args *args)
 {
-	return copy_run(args, "Skip", "is left out: nobody will have that deal in it. Is that meant");
+	return copy_run(args, "Skip",
+			"is left out: nobody will have that deal in it. Is that meant");
 }
 
 static enum status redeal_run(struct args *args)
 {
-	return copy_run(args, "Redeal", "is dealt again, and what was recorded of it does not count any more. "
+	return copy_run(args, "Redeal",
+			"is dealt again, and what was recorded of it does not count any more. "
 			"Is that meant");
 }
 
@@ -415,7 +422,8 @@ static enum status accept_run(struct args *args)
 				path = service_text(m, "path");
 		}
 		if (!path)
-			complain("`dealbox status` shows them", "the service knows no machine %s", args->argv[i]);
+			complain("`dealbox status` shows them", "the service knows no machine %s",
+				 args->argv[i]);
 		if (!path || !service_call(bus, path, "Machine", "Accept", ""))
 			status = STATUS_INPUT;
 	}
@@ -429,7 +437,8 @@ static enum status accept_run(struct args *args)
 		    *service_text(m, "port") ? service_text(m, "port") : "no port");
 	}
 	if (machines && !args->argc && waiting != 1) {
-		complain(waiting ? "name those that may deal" : "`dealbox status` shows all machines",
+		complain(waiting ? "name those that may deal" :
+				   "`dealbox status` shows all machines",
 			 "%u machines are new", waiting);
 		status = waiting ? STATUS_INPUT : STATUS_NO;
 	} else if (machines && !args->argc && !service_call(bus, path, "Machine", "Accept", "")) {

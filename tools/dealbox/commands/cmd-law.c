@@ -48,7 +48,9 @@ static enum status record_judge(struct ruling_text *law, FILE *file)
 		complain(NULL, translated(law, N_("cannot read %s: %m")), law->source);
 		status = STATUS_INPUT;
 	} else if (status == STATUS_DONE && !lines) {
-		complain(translated(law, N_("law-record.md has the words of a record; see dealbox-law(1)")),
+		complain(translated(law,
+				    N_("law-record.md has the words of a record; see "
+				       "dealbox-law(1)")),
 			 translated(law, N_("%s is empty")), law->source);
 		status = STATUS_INPUT;
 	}
@@ -88,7 +90,9 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 	size_t n;
 
 	if (!r) {
-		complain(translated(law, N_("there are: duplicate-2007, duplicate-2017, rubber, preferans")),
+		complain(translated(law,
+				    N_("there are: duplicate-2007, duplicate-2017, rubber, "
+				       "preferans")),
 			 translated(law, N_("there is no ruleset '%s'")), name);
 		return STATUS_INPUT;
 	}
@@ -105,7 +109,8 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 		json_add_number(object, "shuffles_advised", r->shuffles_advised);
 		json_object_object_add(object, "rotation", json_object_new_boolean(r->rotation));
 		json_object_object_add(object, "adjacent", json_object_new_boolean(r->adjacent));
-		json_object_object_add(object, "cut_always", json_object_new_boolean(r->cut_always));
+		json_object_object_add(object, "cut_always",
+				       json_object_new_boolean(r->cut_always));
 		json_object_object_add(object, "director", json_object_new_boolean(r->director));
 		json_say(object);
 		return STATUS_DONE;
@@ -119,14 +124,17 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 	say(translated(law, N_("  cards at a time: %u")), r->packet);
 	say("  %s", translated(law, r->rotation ? N_("rotation: clockwise, required") :
 			       N_("rotation: clockwise, recommended")));
-	say("  %s", translated(law, r->adjacent ? N_("two adjacent cards to one hand: not forbidden") :
-			       N_("two adjacent cards to one hand: forbidden")));
+	say("  %s",
+	    translated(law, r->adjacent ? N_("two adjacent cards to one hand: not forbidden") :
+					  N_("two adjacent cards to one hand: forbidden")));
 	say("  %s", translated(law, r->cut_always ? N_("cut: always") :
 			       N_("cut: if an opponent asks for it")));
 	if (r->cut_least)
-		say(translated(law, N_("  cards in a portion of the cut: at least %u")), r->cut_least);
+		say(translated(law, N_("  cards in a portion of the cut: at least %u")),
+		    r->cut_least);
 	if (r->shuffles_advised)
-		say(translated(law, N_("  shuffles recommended: at least %u")), r->shuffles_advised);
+		say(translated(law, N_("  shuffles recommended: at least %u")),
+		    r->shuffles_advised);
 	say("  %s", translated(law, r->director ? N_("who decides: the Director") :
 			       N_("who decides: the players")));
 	for (n = 0; (p = dealbox_paragraph(n)); n++)
@@ -136,7 +144,8 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 }
 
 /* "rubber:10" is 10 and what begins with 10( in rubber; without a ruleset, in each. */
-static bool paragraph_fits(const struct dealbox_paragraph *p, unsigned int rules, const char *reference)
+static bool paragraph_fits(const struct dealbox_paragraph *p, unsigned int rules,
+			   const char *reference)
 {
 	size_t length = strlen(reference);
 
@@ -179,7 +188,9 @@ static enum status law_explain(struct ruling_text *law, const char *reference)
 	}
 	if (found)
 		return STATUS_DONE;
-	complain(translated(law, N_("`dealbox law rules RULESET` lists the paragraphs; write rubber:10(b), 6D1, 3.2.15")),
+	complain(translated(law,
+			    N_("`dealbox law rules RULESET` lists the paragraphs; write "
+			       "rubber:10(b), 6D1, 3.2.15")),
 		 translated(law, N_("there is no paragraph '%s'")), reference);
 	return STATUS_INPUT;
 }

@@ -91,10 +91,12 @@ static enum status refused(struct call *call, int err)
 		int err;
 		const char *next;
 	} advice[] = {
-		{ -ENOENT, "--ledger FILE names another one; dealboxd makes its own when it starts" },
+		{ -ENOENT, "--ledger FILE names another one; dealboxd makes its own when it "
+			   "starts" },
 		{ -EACCES, "run it as root, or as a user of the group dealbox" },
 		{ -ENOKEY, "put the key file back from where it is kept" },
-		{ -EUCLEAN, "`dealbox ledger verify` says what is damaged; docs/ledger.md how to go on" },
+		{ -EUCLEAN, "`dealbox ledger verify` says what is damaged; docs/ledger.md how to "
+			    "go on" },
 		{ 0 }
 	};
 	const char *next = NULL;
@@ -104,8 +106,8 @@ static enum status refused(struct call *call, int err)
 		if (advice[n].err == err)
 			next = advice[n].next;
 	if (ledger_closed(call))
-		next = "`dealbox jobs JOB` prints what was dealt, by the service, for members of the group dealbox; the "
-		       "ledger itself is for root";
+		next = "`dealbox jobs JOB` prints what was dealt, by the service, for members of "
+		       "the group dealbox; the ledger itself is for root";
 	complain(next, "%s", dealbox_ledger_error(call->ledger)->what);
 	return err == -EUCLEAN ? STATUS_NO : STATUS_INPUT;
 }
@@ -295,7 +297,8 @@ static enum status verify_run(struct call *call)
 		json_add_text(object, "head", text);
 		json_say(object);
 	} else {
-		say("the ledger is sound: %llu records, head %s", (unsigned long long)records, text);
+		say("the ledger is sound: %llu records, head %s", (unsigned long long)records,
+		    text);
 	}
 	return STATUS_DONE;
 }
@@ -314,7 +317,8 @@ static enum status backup_run(struct call *call)
 	if (err)
 		return refused(call, err);
 	if (!call->json)
-		say("%s is a copy of the ledger; keep %s.key elsewhere: without it the copy is useless",
+		say("%s is a copy of the ledger; keep %s.key elsewhere: without it the copy is "
+		    "useless",
 		    call->args->argv[1], call->path);
 	return STATUS_DONE;
 }
@@ -328,7 +332,9 @@ static enum status accept_run(struct call *call)
 
 	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE);
 	if (!err) {
-		complain("nothing was changed", "%s is not older than its last known state: there is nothing to accept", call->path);
+		complain("nothing was changed",
+			 "%s is not older than its last known state: there is nothing to accept",
+			 call->path);
 		return STATUS_NO;
 	}
 	if (err != -ESTALE)
@@ -338,7 +344,8 @@ static enum status accept_run(struct call *call)
 	call->ledger = dealbox_ledger_new();
 	if (!call->ledger)
 		return STATUS_INPUT;
-	err = dealbox_ledger_open(call->ledger, call->path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED);
+	err = dealbox_ledger_open(call->ledger, call->path,
+				  DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_RESTORED);
 	if (!err)
 		err = dealbox_ledger_accept_restore(call->ledger, user_logged_in(), &boards);
 	if (err)
@@ -364,14 +371,16 @@ static bool event_read(int fd, struct dealbox_event *event)
 }
 
 /* One insertion into the file: 1; 0: there is no more; or -errno. */
-static int trace_write(sd_bus_message *reply, int fd, enum tracefile_how how, const char *pockets, FILE *file)
+static int trace_write(sd_bus_message *reply, int fd, enum tracefile_how how, const char *pockets,
+		       FILE *file)
 {
 	uint32_t board, copy, insertion, plan, count, n;
 	struct dealbox_event event;
 	const char *machine;
 	int err;
 
-	err = sd_bus_message_read(reply, "(uusuuu)", &board, &copy, &machine, &insertion, &plan, &count);
+	err = sd_bus_message_read(reply, "(uusuuu)", &board, &copy, &machine, &insertion, &plan,
+				  &count);
 	if (err <= 0)
 		return err;
 	tracefile_begin(file, board, copy, insertion, plan, how, pockets);
@@ -396,7 +405,8 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 	if (err >= 0)
 		err = sd_bus_message_enter_container(reply, 'a', "(uusuuu)");
 	if (err >= 0 && sd_bus_message_at_end(reply, 0) > 0) {
-		complain("`dealbox ledger show` lists the insertions and their outcomes", "nothing of it was dealt");
+		complain("`dealbox ledger show` lists the insertions and their outcomes",
+			 "nothing of it was dealt");
 		return STATUS_INPUT;
 	}
 	file = err < 0 ? NULL : tracefile_create(path, false);
@@ -415,7 +425,8 @@ static enum status traces_save(struct call *call, sd_bus_message *reply)
 	if (file && !good)
 		unlink(path);
 	if (good)
-		say("%s has the traces of %u insertions, which reveal their deals", path, insertions);
+		say("%s has the traces of %u insertions, which reveal their deals", path,
+		    insertions);
 	return good ? STATUS_DONE : STATUS_INPUT;
 }
 
@@ -474,7 +485,8 @@ static int gates_read(sd_bus_message *reply, struct json_object *to)
 	struct json_object *one;
 	int err = sd_bus_message_enter_container(reply, 'a', "(uuuu)");
 
-	while (err >= 0 && (err = sd_bus_message_read(reply, "(uuuu)", &pocket, &routed, &wrong, &stuck)) > 0) {
+	while (err >= 0 &&
+	       (err = sd_bus_message_read(reply, "(uuuu)", &pocket, &routed, &wrong, &stuck)) > 0) {
 		one = json_object_new_object();
 		json_add_number(one, "pocket", pocket);
 		json_add_number(one, "routed", routed);
@@ -503,8 +515,8 @@ static void month_say(const struct call *call, const struct month *month, struct
 		json_say(object);
 		return;
 	}
-	say("%s  %u boards, %u readings failed, %u gate commands were late", month->name, month->boards,
-	    month->failed, month->late);
+	say("%s  %u boards, %u readings failed, %u gate commands were late", month->name,
+	    month->boards, month->failed, month->late);
 	for (n = 0; n < json_object_array_length(cards); n++) {
 		object = json_object_array_get_idx(cards, n);
 		say("  card %s: %lld readings failed", service_text(object, "card"),
@@ -513,8 +525,10 @@ static void month_say(const struct call *call, const struct month *month, struct
 	for (n = 0; n < json_object_array_length(gates); n++) {
 		object = json_object_array_get_idx(gates, n);
 		say("  pocket %lld: %lld cards, %lld fell elsewhere, %lld stuck",
-		    (long long)service_number(object, "pocket"), (long long)service_number(object, "routed"),
-		    (long long)service_number(object, "wrong"), (long long)service_number(object, "stuck"));
+		    (long long)service_number(object, "pocket"),
+		    (long long)service_number(object, "routed"),
+		    (long long)service_number(object, "wrong"),
+		    (long long)service_number(object, "stuck"));
 	}
 }
 
@@ -524,11 +538,12 @@ static int months_say(struct call *call, sd_bus_message *reply)
 	struct month month;
 	int err = sd_bus_message_enter_container(reply, 'a', "(suuuua(uu)a(uuuu))");
 
-	while (err >= 0 && (err = sd_bus_message_enter_container(reply, 'r', "suuuua(uu)a(uuuu)")) > 0) {
+	while (err >= 0 &&
+	       (err = sd_bus_message_enter_container(reply, 'r', "suuuua(uu)a(uuuu)")) > 0) {
 		cards = json_object_new_array();
 		gates = json_object_new_array();
-		err = sd_bus_message_read(reply, "suuuu", &month.name, &month.boards, &month.deals, &month.failed,
-					  &month.late);
+		err = sd_bus_message_read(reply, "suuuu", &month.name, &month.boards, &month.deals,
+					  &month.failed, &month.late);
 		if (err >= 0)
 			err = cards_read(reply, cards);
 		if (err >= 0)
@@ -559,7 +574,8 @@ static enum status statistics_run(struct call *call)
 	if (machines)
 		machine = service_machine(machines, id);
 	if (machine) {
-		err = request_new(&r, bus, service_text(machine, "path"), "Machine", "GetStatistics");
+		err = request_new(&r, bus, service_text(machine, "path"), "Machine",
+				  "GetStatistics");
 		if (err >= 0)
 			err = request_ask(&r);
 		if (err >= 0)
@@ -567,7 +583,9 @@ static enum status statistics_run(struct call *call)
 		if (err < 0)
 			status = service_error(&r, err);
 		else if (!call->found && !call->json)
-			say("no month of %s can be shown yet: it must be over, and have eight deals", id);
+			say("no month of %s can be shown yet: it must be over, and have eight "
+			    "deals",
+			    id);
 		request_end(&r);
 	} else {
 		status = machines ? STATUS_INPUT : STATUS_MACHINE;
@@ -642,7 +660,9 @@ static const struct option_row ledger_options[] = {
 
 const struct command cmd_ledger = {
 	.name = "ledger",
-	.operands = "list | show JOB | traces JOB FILE | statistics MACHINE | verify | export | backup FILE | accept-restore",
+	.operands =
+		"list | show JOB | traces JOB FILE | statistics MACHINE | verify | export | backup "
+		"FILE | accept-restore",
 	.summary = "Show, check and copy the record of what was dealt",
 	.about = "list lists the jobs; show lists the copies and insertions of a job; verify\n"
 		 "checks everything and reports damage (exit status 1); export writes each record\n"

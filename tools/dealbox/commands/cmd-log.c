@@ -91,13 +91,15 @@ static bool qr_dark(const struct qr *qr, int row, int column)
 /* Two rows of modules a line; the escapes make dark modules dark on every terminal. */
 static void qr_put(const struct qr *qr)
 {
-	static const char *const halves[] = { "\u2588", "\u2580", "\u2584", " " };	/* light is drawn */
+	static const char *const halves[] = { "\u2588", "\u2580", "\u2584",
+					      " " }; /* light is drawn */
 	const int quiet = 4;
 
 	for (int row = -quiet; row < qr->width + quiet; row += 2) {
 		fputs("\033[97;40m", stdout);
 		for (int column = -quiet; column < qr->width + quiet; column++)
-			fputs(halves[qr_dark(qr, row, column) * 2 + qr_dark(qr, row + 1, column)], stdout);
+			fputs(halves[qr_dark(qr, row, column) * 2 + qr_dark(qr, row + 1, column)],
+			      stdout);
 		fputs("\033[0m\n", stdout);
 	}
 }
@@ -186,7 +188,8 @@ static enum status prove_since(struct call *call, const struct dealbox_log *log,
 				 "%s: the certificates do not continue this head", call->since);
 			status = STATUS_NO;
 		} else if (dealbox_log_prove_since(log, before.size, head->size, &proof)) {
-			complain("give the later head as HEAD", "%s: this head is the later one", call->since);
+			complain("give the later head as HEAD", "%s: this head is the later one",
+				 call->since);
 		} else {
 			text = dealbox_consistency_print(&proof, note);
 			status = text_out(call, text);
@@ -210,11 +213,13 @@ static enum status prove_board(struct call *call, const struct dealbox_log *log,
 	char *text;
 
 	if (!args_number(call->args, "BOARD", operand[4], 1, UINT32_MAX, &board) ||
-	    (call->args->argc > 5 && !args_number(call->args, "COPY", operand[5], 1, UINT32_MAX, &copy)))
+	    (call->args->argc > 5 &&
+	     !args_number(call->args, "COPY", operand[5], 1, UINT32_MAX, &copy)))
 		return STATUS_INPUT;
 	if (!dealbox_log_find(log, operand[3], (uint32_t)board, (uint32_t)copy, &index)) {
 		complain("it may have been dealt at another machine",
-			 "%s: there is no certificate of %s board %lu copy %lu", operand[1], operand[3], board, copy);
+			 "%s: there is no certificate of %s board %lu copy %lu", operand[1],
+			 operand[3], board, copy);
 		return STATUS_NO;
 	}
 	if (dealbox_log_prove(log, index, head->size, &proof)) {
@@ -238,7 +243,8 @@ static enum status prove_run(struct call *call)
 	struct blob note = { 0 };
 
 	if (!call->since == (args->argc == 3))
-		return args_wrong(args, "prove needs either --since HEAD, or a session and a board");
+		return args_wrong(args,
+				  "prove needs either --since HEAD, or a session and a board");
 	if (args->argc == 4)
 		return args_wrong(args, "prove needs the number of the board behind the session");
 	log = log_read(args->argv[1]);
@@ -326,7 +332,8 @@ static enum status new_witness_run(struct call *call)
 
 	if (dealbox_log_key_witness(name, (const uint8_t[DEALBOX_SIGNER_KEY]) { 0 }, &log_key)) {
 		complain("for example bridgeclub.example/lisa",
-			 "the name of a witness has no spaces, no plus sign, and only ASCII characters");
+			 "the name of a witness has no spaces, no plus sign, and only ASCII "
+			 "characters");
 		return STATUS_INPUT;
 	}
 	if (!witness_paths(&w, folder))
@@ -372,8 +379,8 @@ static char *state_path(const char *folder, const char *origin)
 
 	if (strlen(id) != 33 || strspn(id, "0123456789abcdef/") != 33 || id[16] != '/' ||
 	    strchr(id + 17, '/')) {
-		complain("only heads of `dealbox log head` are confirmed", "this is the head of another log, %s",
-			 origin);
+		complain("only heads of `dealbox log head` are confirmed",
+			 "this is the head of another log, %s", origin);
 		return NULL;
 	}
 	if (asprintf(&path, "%s/%.16s-%s", folder, id, id + 17) >= 0)
@@ -405,14 +412,16 @@ static bool state_read(struct call *call, const char *path, const char *origin, 
 		if (good && (blob.size < line || strncmp(blob.data, "pc ", 3) ||
 			     sodium_hex2bin(known->log.key, sizeof(known->log.key), blob.data + 3,
 					    2 * sizeof(known->log.key), NULL, &length, NULL) ||
-			     dealbox_checkpoint_parse(blob.data + line, blob.size - line, &known->head, &error))) {
-			complain("restore it from a copy; without it, this witness cannot tell what it has seen",
-				 "%s: it is damaged", path);
+			     dealbox_checkpoint_parse(blob.data + line, blob.size - line,
+						      &known->head, &error))) {
+			complain("restore it from a copy; without it, this witness cannot tell "
+				 "what it has seen", "%s: it is damaged", path);
 			good = false;
 		}
 		blob_wipe(&blob);
 		if (good && call->pc_given && memcmp(call->pc, known->log.key, sizeof(call->pc))) {
-			complain("ask the operator who published it", "this witness knows another key of that PC");
+			complain("ask the operator who published it",
+				 "this witness knows another key of that PC");
 			good = false;
 		}
 		return good;
@@ -425,7 +434,8 @@ static bool state_read(struct call *call, const char *path, const char *origin, 
 	memcpy(known->log.key, call->pc, sizeof(call->pc));
 	key_hex(call->pc, hex);
 	if (strncmp(origin + 8 + 17, hex, 16)) {
-		complain("ask the operator for the head of that PC", "the head is of the log of another PC");
+		complain("ask the operator for the head of that PC",
+			 "the head is of the log of another PC");
 		return false;
 	}
 	return true;
@@ -455,31 +465,36 @@ static bool head_follows(const struct known *known, const struct dealbox_checkpo
 
 	if (head->size < last->size) {
 		complain("a file put back, or a head that is old: ask for the newest head",
-			 "NOT CONFIRMED: this head has %" PRIu64 " certificates, and this witness has seen %" PRIu64,
+			 "NOT CONFIRMED: this head has %" PRIu64 " certificates, and this witness "
+								 "has seen %" PRIu64,
 			 head->size, last->size);
 		return false;
 	}
 	if (head->size == last->size && memcmp(head->root, last->root, sizeof(head->root))) {
 		complain("keep both heads, they prove it",
-			 "NOT CONFIRMED: this witness has seen another head with %" PRIu64 " certificates: the past "
+			 "NOT CONFIRMED: this witness has seen another head with "
+			 "%" PRIu64 " certificates: the past "
 			 "was rewritten", head->size);
 		return false;
 	}
 	if (proof && proof->place != last->size) {
-		complain("`dealbox log prove --since`, with the head that this witness confirmed last",
-			 "NOT CONFIRMED: the proof is from %" PRIu64 " certificates on, and this witness has seen %"
+		complain("`dealbox log prove --since`, with the head that this witness confirmed "
+			 "last", "NOT CONFIRMED: the proof is from "
+				 "%" PRIu64 " certificates on, and this witness has seen %"
 			 PRIu64, proof->place, last->size);
 		return false;
 	}
 	if (!proof && last->size && head->size != last->size) {
-		complain("`dealbox log prove --since`, with the head that this witness confirmed last",
-			 "NOT CONFIRMED: there is no proof that this head continues the one with %" PRIu64
+		complain("`dealbox log prove --since`, with the head that this witness confirmed "
+			 "last", "NOT CONFIRMED: there is no proof that this head continues the "
+				 "one with %" PRIu64
 			 " certificates", last->size);
 		return false;
 	}
 	if (dealbox_consistency_check(proof ? proof : &none, last, head))
 		return true;
-	complain("keep both heads", "NOT CONFIRMED: this head does not continue the one with %" PRIu64
+	complain("keep both heads", "NOT CONFIRMED: this head does not continue the one with "
+				    "%" PRIu64
 		 " certificates that this witness has seen", last->size);
 	return false;
 }
@@ -516,8 +531,8 @@ static enum status witness_run(struct call *call)
 		goto out;
 	status = STATUS_NO;
 	if (dealbox_checkpoint_verify(note, note_size, &known.log, &at)) {
-		complain("get it again from that PC", "NOT CONFIRMED: %s: it is not signed by the key of its PC",
-			 path);
+		complain("get it again from that PC",
+			 "NOT CONFIRMED: %s: it is not signed by the key of its PC", path);
 		goto out;
 	}
 	if (!head_follows(&known, &head, has_proof ? &proof : NULL))
@@ -585,12 +600,12 @@ static bool given_read(struct given *g, const char *path)
 	g->note_size = g->file.size;
 	if (!strncmp(g->file.data, "c2sp.org/tlog-proof@", 20)) {
 		g->kind = GIVEN_LEAF;
-		err = dealbox_inclusion_parse(g->file.data, g->file.size, &g->proof, &g->leaf, &g->leaf_size,
-					      &g->note, &g->note_size, &error);
+		err = dealbox_inclusion_parse(g->file.data, g->file.size, &g->proof, &g->leaf,
+					      &g->leaf_size, &g->note, &g->note_size, &error);
 	} else if (!strncmp(g->file.data, "old ", 4)) {
 		g->kind = GIVEN_SINCE;
-		err = dealbox_consistency_parse(g->file.data, g->file.size, &g->proof, &g->note, &g->note_size,
-						&error);
+		err = dealbox_consistency_parse(g->file.data, g->file.size, &g->proof, &g->note,
+						&g->note_size, &error);
 	} else {
 		g->kind = GIVEN_HEAD;
 		err = 0;
@@ -640,8 +655,9 @@ static bool log_key_find(struct call *call, const struct dealbox_log *log, struc
 	key_hex(key->key, hex);
 	/* who has heard a head knows who said it */
 	if (!call->pc_given && count)
-		result(call, false, "--pc", "nobody has named the PC's key, and anybody can have signed with %s: give the "
-		       "key that was published when that PC was set up (--pc KEY)", hex);
+		result(call, false, "--pc", "nobody has named the PC's key, and anybody can have "
+					    "signed with %s: give the key that was published when "
+					    "that PC was set up (--pc KEY)", hex);
 	return true;
 }
 
@@ -656,7 +672,8 @@ static void witnesses_check(struct call *call, const struct given *g)
 		int err = dealbox_checkpoint_verify(g->note, g->note_size, witness, &at);
 
 		if (err) {
-			result(call, false, g->path, err == -ENOENT ? "the witness %s has not confirmed this head" :
+			result(call, false, g->path, err == -ENOENT ?
+			       "the witness %s has not confirmed this head" :
 			       "the confirmation by the witness %s is not right", witness->name);
 			continue;
 		}
@@ -677,15 +694,19 @@ static bool since_check(struct call *call, const struct given *given, size_t cou
 		if (before == g || before->head.size != g->proof.place)
 			continue;
 		if (dealbox_consistency_check(&g->proof, &before->head, &g->head))
-			result(call, true, g->path, "the head with %" PRIu64 " certificates continues %s, which has %"
-			       PRIu64, g->head.size, before->path, before->head.size);
+			result(call, true, g->path,
+			       "the head with %" PRIu64
+			       " certificates continues %s, which has %" PRIu64,
+			       g->head.size, before->path, before->head.size);
 		else
-			result(call, false, g->path, "the head with %" PRIu64 " certificates does not continue %s: "
+			result(call, false, g->path,
+			       "the head with %" PRIu64 " certificates does not continue %s: "
 			       "the past was rewritten", g->head.size, before->path);
 		return true;
 	}
-	complain("give that head, too", "%s: it is a proof from the head with %" PRIu64 " certificates on",
-		 g->path, g->proof.place);
+	complain("give that head, too",
+		 "%s: it is a proof from the head with %" PRIu64 " certificates on", g->path,
+		 g->proof.place);
 	return false;
 }
 
@@ -720,12 +741,14 @@ static void leaf_check(struct call *call, const struct given *g, const struct de
 			for (char *c = text; c && *c; c++)
 				if (*c == '\n')
 					*c = ' ';
-			result(call, true, g->path, "the certificate %" PRIu64 " of %" PRIu64 " is: %s, %s",
+			result(call, true, g->path,
+			       "the certificate %" PRIu64 " of %" PRIu64 " is: %s, %s",
 			       g->proof.place + 1, g->head.size, text ? text : "",
 			       strstr(g->leaf, "\nverdict exact\n") ? "exact" : "void");
 			free(text);
 		} else {
-			result(call, true, g->path, "the opening is the last of %" PRIu64, g->head.size);
+			result(call, true, g->path, "the opening is the last of %" PRIu64,
+			       g->head.size);
 		}
 	}
 	dealbox_log_free(one);
@@ -748,31 +771,37 @@ static bool given_check(struct call *call, const struct dealbox_log *log, const 
 	}
 	witnesses_check(call, g);
 	for (const struct given *other = given; other < g; other++)
-		if (other->head.size == g->head.size && !strcmp(other->head.origin, g->head.origin) &&
+		if (other->head.size == g->head.size &&
+		    !strcmp(other->head.origin, g->head.origin) &&
 		    memcmp(other->head.root, g->head.root, sizeof(g->head.root)))
-			result(call, false, g->path, "%s is another head with as many certificates: that PC has shown "
+			result(call, false, g->path,
+			       "%s is another head with as many certificates: that PC has shown "
 			       "two pasts", other->path);
 	if (log) {
 		if (dealbox_log_continues(log, &g->head))
 			result(call, true, g->path, "the first %" PRIu64 " of %" PRIu64
-			       " certificates are those of this head: %s", g->head.size, dealbox_log_size(log), spoken);
+			       " certificates are those of this head: %s", g->head.size,
+			       dealbox_log_size(log), spoken);
 		else if (g->head.size > dealbox_log_size(log))
-			result(call, false, g->path, "this head has %" PRIu64 " certificates, and only %" PRIu64
-			       " were given: the end is missing", g->head.size, dealbox_log_size(log));
+			result(call, false, g->path,
+			       "this head has %" PRIu64 " certificates, and only %" PRIu64
+			       " were given: the end is missing", g->head.size,
+			       dealbox_log_size(log));
 		else
-			result(call, false, g->path, "the first %" PRIu64 " certificates are not those of this head: "
-			       "the past was rewritten", g->head.size);
+			result(call, false, g->path, "the first %" PRIu64 " certificates are not "
+									  "those of this head: the "
+									  "past was rewritten", g->head.size);
 	} else if (g->kind == GIVEN_HEAD) {
-		result(call, true, g->path, "a head with %" PRIu64 " certificates, signed: %s", g->head.size,
-		       spoken);
+		result(call, true, g->path, "a head with %" PRIu64 " certificates, signed: %s",
+		       g->head.size, spoken);
 	}
 	if (g->kind == GIVEN_LEAF)
 		leaf_check(call, g, key);
 	return g->kind != GIVEN_SINCE || since_check(call, given, count, g);
 }
 
-static bool spoken_check(struct call *call, const struct dealbox_log *log, const struct given *given,
-			 size_t count)
+static bool spoken_check(struct call *call, const struct dealbox_log *log,
+			 const struct given *given, size_t count)
 {
 	struct dealbox_checkpoint head;
 	uint64_t size;
@@ -783,22 +812,26 @@ static bool spoken_check(struct call *call, const struct dealbox_log *log, const
 	}
 	if (log) {
 		if (dealbox_log_head(log, size, &head))
-			result(call, false, "--spoken", "%" PRIu64 " certificates were read aloud, and only %" PRIu64
+			result(call, false, "--spoken",
+			       "%" PRIu64 " certificates were read aloud, and only %" PRIu64
 			       " were given: the end is missing", size, dealbox_log_size(log));
 		else if (dealbox_checkpoint_heard(&head, call->spoken))
 			result(call, true, "--spoken", "the first %" PRIu64 " of %" PRIu64
 			       " certificates are those of this head", size, dealbox_log_size(log));
 		else
-			result(call, false, "--spoken", "the first %" PRIu64 " certificates are not those that were "
+			result(call, false, "--spoken",
+			       "the first %" PRIu64 " certificates are not those that were "
 			       "read aloud: the past was rewritten", size);
 		return true;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (given[i].head.size == size) {
 			if (dealbox_checkpoint_heard(&given[i].head, call->spoken))
-				result(call, true, "--spoken", "that is the head in %s", given[i].path);
+				result(call, true, "--spoken", "that is the head in %s",
+				       given[i].path);
 			else
-				result(call, false, "--spoken", "that is not the head in %s", given[i].path);
+				result(call, false, "--spoken", "that is not the head in %s",
+				       given[i].path);
 			return true;
 		}
 	complain("give the certificates", "no head with %" PRIu64 " certificates was given", size);
@@ -885,8 +918,9 @@ static bool pc_take(struct call *call, const char *text)
 	size_t length;
 	const char *end;
 
-	call->pc_given = !sodium_hex2bin(call->pc, sizeof(call->pc), text, strlen(text), NULL, &length,
-					 &end) && length == sizeof(call->pc) && !*end;
+	call->pc_given = !sodium_hex2bin(call->pc, sizeof(call->pc), text, strlen(text), NULL,
+					 &length, &end) &&
+			 length == sizeof(call->pc) && !*end;
 	if (!call->pc_given)
 		args_wrong(call->args, "--pc needs the public key of a PC: 64 hexadecimal digits");
 	return call->pc_given;
@@ -955,7 +989,8 @@ static const struct option_row log_options[] = {
 	{ KEY_QR, "qr-code", NULL, "head: show it as a QR code" },
 	{ KEY_SINCE, "since", "HEAD", "prove: that HEAD continues this earlier one" },
 	{ KEY_PC, "pc", "KEY", "witness, check: the public key of the PC that dealt" },
-	{ KEY_WITNESS, "witness", "KEY", "check: this witness must have confirmed; again for more" },
+	{ KEY_WITNESS, "witness", "KEY", "check: this witness must have confirmed; again for "
+					 "more" },
 	{ KEY_SPOKEN, "spoken", "TEXT", "check: a head that was read aloud" },
 	OPT_JSON,
 	{ 0 }

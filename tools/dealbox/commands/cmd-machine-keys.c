@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * dealbox start, release, locate, test: the keys of the machines of the service, for who is not beside
- * them.
+ * dealbox start, release, locate, test: the keys of the machines of the service, for who is not
+ * beside them.
  */
 #include <json-c/json.h>
 #include <stdio.h>
@@ -12,8 +12,12 @@
 #define LOCATE_DEFAULT	10	/* seconds */
 #define TEST_DEFAULT	52	/* cards */
 
-/* Return the only machine that takes this key now; NULL after reporting that there is none, or more. */
-static struct json_object *machine_only(struct json_object *machines, const char *key, const char *waits)
+/*
+ * Return the only machine that takes this key now; NULL after reporting that there is none, or
+ * more.
+ */
+static struct json_object *machine_only(struct json_object *machines, const char *key,
+					const char *waits)
 {
 	struct json_object *m, *found = NULL;
 	size_t n, count = 0;
@@ -27,7 +31,8 @@ static struct json_object *machine_only(struct json_object *machines, const char
 	}
 	if (count == 1)
 		return found;
-	complain(count ? "name those that are meant" : "`dealbox status` says what each machine needs",
+	complain(count ? "name those that are meant" :
+			 "`dealbox status` says what each machine needs",
 		 "%zu machines %s", count, waits);
 	return NULL;
 }
@@ -36,8 +41,8 @@ static struct json_object *machine_only(struct json_object *machines, const char
 typedef enum status each_machine(sd_bus *bus, struct json_object *machine, const void *context);
 
 /* Call each() for the machines that are named, or for the only one that takes the key. */
-static enum status machines_each(struct args *args, const char *key, const char *waits, each_machine *each,
-				 const void *context)
+static enum status machines_each(struct args *args, const char *key, const char *waits,
+				 each_machine *each, const void *context)
 {
 	struct json_object *machines = NULL, *m;
 	enum status status = STATUS_DONE, one;
@@ -70,10 +75,12 @@ static enum status start_one(sd_bus *bus, struct json_object *m, const void *con
 	const bool *yes = context;
 
 	if (!service_has(m, "keys", "start")) {
-		complain(NULL, "%s does not wait for start: %s", service_text(m, "id"), service_text(m, "instruction"));
+		complain(NULL, "%s does not wait for start: %s", service_text(m, "id"),
+			 service_text(m, "instruction"));
 		return STATUS_NO;
 	}
-	if (!confirm(*yes, "%s: %s Is that done?", service_text(m, "id"), service_text(m, "instruction")))
+	if (!confirm(*yes, "%s: %s Is that done?", service_text(m, "id"),
+		     service_text(m, "instruction")))
 		return STATUS_NO;
 	/* The number of what was shown: it may be something else by now. */
 	return service_call(bus, service_text(m, "path"), "Machine", "Answer", "u",
@@ -114,8 +121,9 @@ const struct command cmd_start = {
 static enum status release_one(sd_bus *bus, struct json_object *m, const void *context)
 {
 	(void)context;
-	return service_call(bus, service_text(m, "path"), "Machine", "ReleaseBoard", "") ? STATUS_DONE :
-	       STATUS_INPUT;
+	return service_call(bus, service_text(m, "path"), "Machine", "ReleaseBoard", "") ?
+		       STATUS_DONE :
+		       STATUS_INPUT;
 }
 
 static enum status release_run(struct args *args)
@@ -124,7 +132,8 @@ static enum status release_run(struct args *args)
 
 	if (args_next(args, &value) == ARGS_STOP)
 		return args->status;
-	return machines_each(args, "release", "hold a board that can be released", release_one, NULL);
+	return machines_each(args, "release", "hold a board that can be released", release_one,
+			     NULL);
 }
 
 const struct command cmd_release = {
@@ -142,8 +151,10 @@ static enum status locate_one(sd_bus *bus, struct json_object *m, const void *co
 {
 	const unsigned long *seconds = context;
 
-	return service_call(bus, service_text(m, "path"), "Machine", "Locate", "u", (uint32_t)*seconds) ?
-	       STATUS_DONE : STATUS_INPUT;
+	return service_call(bus, service_text(m, "path"), "Machine", "Locate", "u",
+			    (uint32_t)*seconds) ?
+		       STATUS_DONE :
+		       STATUS_INPUT;
 }
 
 static enum status locate_run(struct args *args)
@@ -180,10 +191,11 @@ static enum status test_one(sd_bus *bus, struct json_object *m, const void *cont
 {
 	const unsigned long *cards = context;
 
-	if (!service_call(bus, service_text(m, "path"), "Machine", "TestDeal", "u", (uint32_t)*cards))
+	if (!service_call(bus, service_text(m, "path"), "Machine", "TestDeal", "u",
+			  (uint32_t)*cards))
 		return STATUS_INPUT;
-	say("%s deals %lu cards without a plan; afterwards, take the board out and empty it", service_text(m, "id"),
-	    *cards);
+	say("%s deals %lu cards without a plan; afterwards, take the board out and empty it",
+	    service_text(m, "id"), *cards);
 	return STATUS_DONE;
 }
 
@@ -198,7 +210,8 @@ static enum status test_run(struct args *args)
 			return STATUS_INPUT;
 	if (key == ARGS_STOP)
 		return args->status;
-	return machines_each(args, "test-deal", "can make a test deal: put an empty board in", test_one, &cards);
+	return machines_each(args, "test-deal", "can make a test deal: put an empty board in",
+			     test_one, &cards);
 }
 
 static const struct option_row test_options[] = {
@@ -210,8 +223,10 @@ const struct command cmd_test = {
 	.name = "test",
 	.operands = "[MACHINE...]",
 	.summary = "Make a test deal on machines of the service",
-	.about = "For service technicians: deals cards without a plan into an empty board that has\n"
-		 "just been put in, to check the mechanics. Without MACHINE: the only one that can.",
+	.about = "For service technicians: deals cards without a plan into an empty board that "
+		 "has\n"
+		 "just been put in, to check the mechanics. Without MACHINE: the only one that "
+		 "can.",
 	.options = test_options,
 	.run = test_run,
 };

@@ -87,8 +87,8 @@ static struct json_object *words_json(const struct word *words, uint32_t bits)
 static struct json_object *counters_json(const struct dealbox_counters *counters)
 {
 	static const char *const names[] = {
-		"boards_dealt", "boards_voided", "cards_fed", "cards_read", "unreadable", "repeated",
-		"not_in_plan", "double_feeds", "feed_timeouts", "jams", "wrong_pockets",
+		"boards_dealt", "boards_voided", "cards_fed", "cards_read", "unreadable",
+		"repeated", "not_in_plan", "double_feeds", "feed_timeouts", "jams", "wrong_pockets",
 		"gates_late", "gates_ignored", "power_ons", "seconds",
 	};
 	struct json_object *object = json_object_new_object();
@@ -120,7 +120,8 @@ static void found_json(const struct found *found)
 	json_add_number(object, "protocol", info->protocol);
 	json_add_number(object, "firmware", info->firmware);
 	json_add_number(object, "hardware", info->hardware);
-	json_object_object_add(object, "capabilities", words_json(capabilities, info->capabilities));
+	json_object_object_add(object, "capabilities",
+			       words_json(capabilities, info->capabilities));
 	json_add_number(object, "gate_deadline_us", info->gate_deadline_us);
 	json_add_text(object, "reader", reader_name(info->reader));
 	json_add_number(object, "pockets", info->pockets);
@@ -209,7 +210,8 @@ static enum status show_named(struct args *args, bool json)
 	int n;
 
 	for (n = 0; n < args->argc; n++) {
-		struct found found = { .uri = args->argv[n], .serial = "", .port = "", .model = "" };
+		struct found found = { .uri = args->argv[n], .serial = "", .port = "",
+				       .model = "" };
 
 		one = show(&found, json);
 		if (one > worst)

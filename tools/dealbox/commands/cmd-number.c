@@ -95,7 +95,8 @@ static enum status number_run(struct args *args)
 		case 'n':
 			found = dealbox_numbering_find(value);
 			if (found < 0)
-				return args_wrong(args, "--numbering is bigdeal, andrews or pavlicek, not '%s'",
+				return args_wrong(args, "--numbering is bigdeal, andrews or "
+							"pavlicek, not '%s'",
 						  value);
 			call.numbering = (enum dealbox_numbering)found;
 			break;
@@ -107,7 +108,8 @@ static enum status number_run(struct args *args)
 	if (!args->argc)
 		return args_wrong(args, "it needs numbers, or files");
 	if (!reveal)
-		return args_wrong(args, "a number reveals all cards of its deal: confirm with --reveal");
+		return args_wrong(args,
+				  "a number reveals all cards of its deal: confirm with --reveal");
 	if (file_exists(args->argv[0]))
 		return rank(&call, args->argv, args->argc);
 	for (int i = 0; !status && i < args->argc; i++)

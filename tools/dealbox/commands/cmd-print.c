@@ -15,8 +15,8 @@
 #include "ui/sealed.h"
 
 enum {
-	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LEDGER, KEY_LOGO, KEY_PACK, KEY_PRINTER, KEY_RECEIPT,
-	KEY_SESSION, KEY_SET, KEY_STATISTICS, KEY_TEN, KEY_TITLE,
+	KEY_FONT = OPT_LONG, KEY_FOOTER, KEY_FORCE, KEY_JOB, KEY_LEDGER, KEY_LOGO, KEY_PACK,
+	KEY_PRINTER, KEY_RECEIPT, KEY_SESSION, KEY_SET, KEY_STATISTICS, KEY_TEN, KEY_TITLE,
 };
 
 struct call {
@@ -39,14 +39,16 @@ struct call {
 
 static bool unknown(struct call *call, const char *option, const char *value, const char *known)
 {
-	call->args->status = args_wrong(call->args, "--%s: it is %s, not '%s'", option, known, value);
+	call->args->status =
+		args_wrong(call->args, "--%s: it is %s, not '%s'", option, known, value);
 	return false;
 }
 
 static bool layout_take(struct call *call, const char *value)
 {
 	call->how.layout = layout_find(value);
-	return call->how.layout || unknown(call, "layout", value, "pocket, wall, study, large, curtain or curtain16");
+	return call->how.layout ||
+	       unknown(call, "layout", value, "pocket, wall, study, large, curtain or curtain16");
 }
 
 static bool paper_take(struct call *call, const char *value)
@@ -64,7 +66,8 @@ static bool language_take(struct call *call, const char *value)
 static bool ten_take(struct call *call, const char *value)
 {
 	call->sheet.ten = value;
-	return !strcmp(value, "10") || !strcmp(value, "T") || unknown(call, "ten", value, "10 or T");
+	return !strcmp(value, "10") || !strcmp(value, "T") ||
+	       unknown(call, "ten", value, "10 or T");
 }
 
 static bool boards_take(struct call *call, const char *value)
@@ -189,7 +192,8 @@ static void texts_clean(struct call *call)
 				       &call->sheet.footer, &call->how.font };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
-		dealbox_text_safe(*texts[i], strlen(*texts[i]), call->texts[i], sizeof(call->texts[i]));
+		dealbox_text_safe(*texts[i], strlen(*texts[i]), call->texts[i],
+				  sizeof(call->texts[i]));
 		*texts[i] = call->texts[i];
 	}
 }
@@ -403,7 +407,8 @@ static enum status print_run(struct args *args)
 		return args_wrong(args, "--ledger goes with --job or --receipt");
 	/* only the service and the file of the deals know whether a set is played */
 	if (call.ledger && call.statistics)
-		return args_wrong(args, "give the file of the deals: a user's ledger has no mark of played sets");
+		return args_wrong(args, "give the file of the deals: a user's ledger has no mark "
+					"of played sets");
 	if (call.receipt && call.statistics)
 		return args_wrong(args, "--receipt names no card: give --job, or a file of deals");
 	if (!call.out && !call.printer)
@@ -419,7 +424,8 @@ static enum status print_run(struct args *args)
 
 static const struct option_row print_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
-	{ KEY_DOUBLE_DUMMY, "double-dummy", NULL, "add the tricks of each declarer, par, and what makes" },
+	{ KEY_DOUBLE_DUMMY, "double-dummy", NULL, "add the tricks of each declarer, par, and what "
+						  "makes" },
 	OPT_FIRST,
 	{ KEY_FONT, "font", "NAME", "family of letters (default: sans)" },
 	{ KEY_FOOTER, "footer", "TEXT", "a line at the foot of each page" },
@@ -427,12 +433,17 @@ static const struct option_row print_options[] = {
 	OPT_FROM,
 	OPT_KEY,
 	{ 'L', "language", "CODE", "nb, el, fr, ru or en (default: of the locale)" },
-	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, curtain16 (default: pocket)" },
-	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is recorded" },
-	{ KEY_LEDGER, "ledger", "FILE", "with --job or --receipt: of this ledger, not of the service" },
+	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, curtain16 (default: "
+				 "pocket)" },
+	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is "
+				 "recorded" },
+	{ KEY_LEDGER, "ledger", "FILE", "with --job or --receipt: of this ledger, not of the "
+					"service" },
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
-	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is standard output" },
-	{ KEY_PACK, "pack", "NAME", "bridge or preferans, as `dealbox generate` writes it (default: bridge)" },
+	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is "
+				 "standard output" },
+	{ KEY_PACK, "pack", "NAME", "bridge or preferans, as `dealbox generate` writes it "
+				    "(default: bridge)" },
 	{ 'p', "paper", "NAME", "a4 or letter (default: of the locale)" },
 	{ KEY_PRINTER, "printer", "NAME", "print on this printer (lp of CUPS)" },
 	{ KEY_RECEIPT, "receipt", "JOB", "what was dealt in a job of the service, without cards" },

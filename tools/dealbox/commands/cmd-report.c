@@ -36,8 +36,8 @@ static const struct {
 				 "/sys/module/dealbox/srcversion", "/sys/module/dealbox/taint",
 				 "/sys/module/dealbox/parameters" } },
 	{ "doctor", { SELF, "doctor" } },
-	{ "service", { "systemctl", "show", "dealboxd", "--property=" "ActiveState,SubState,Result,NRestarts,"
-		       "ExecMainStatus,ActiveEnterTimestamp,MemoryCurrent,UnitFileState" } },
+	{ "service", { "systemctl", "show", "dealboxd", "--property="
+		       "ActiveState,SubState,Result,NRestarts,ExecMainStatus,ActiveEnterTimestamp,MemoryCurrent,UnitFileState" } },
 	{ "settings", { "cat", "/etc/dealbox/dealboxd.conf" } },
 	{ "machines on this computer", { SELF, "machines", "--json" } },
 	{ "machines of the service", { SELF, "status", "--json" } },
@@ -135,8 +135,8 @@ static void report_make(FILE *out, const char *ledger)
 	size_t n;
 
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S %z", localtime(&now));
-	fprintf(out, "dealbox report, %s\nNo card is in it. Names of sessions and serial numbers of "
-		"machines are.\n", date);
+	fprintf(out, "dealbox report, %s\nNo card is in it. Names of sessions and serial numbers "
+		     "of machines are.\n", date);
 	for (n = 0; n < sizeof(parts) / sizeof(parts[0]); n++) {
 		progress("%s", parts[n].title);
 		fprintf(out, "\n==== %s\n", parts[n].title);
@@ -178,7 +178,9 @@ static enum status report_run(struct args *args)
 	} else {
 		good = file_write(path, text, size, FILE_SECRET, false);
 		if (good)
-			say("%s is written; look through it, and send it with a description of the problem", path);
+			say("%s is written; look through it, and send it with a description of the "
+			    "problem",
+			    path);
 	}
 	free(text);
 	return good ? STATUS_DONE : STATUS_INPUT;
@@ -195,7 +197,8 @@ const struct command cmd_report = {
 	.summary = "Collect information about this computer for support",
 	.about = "Versions, kernel, module, the results of `dealbox doctor`, settings, machines\n"
 		 "with their counters and parameters, jobs, the state of the ledger, and the last\n"
-		 "lines of the journal, as a text file: dealbox-report-DATE.txt without FILE, \"-\"\n"
+		 "lines of the journal, as a text file: dealbox-report-DATE.txt without FILE, "
+		 "\"-\"\n"
 		 "is standard output. It contains no card. Run it with sudo, so that it can read\n"
 		 "everything.",
 	.options = report_options,

@@ -32,7 +32,8 @@ static enum status add(struct call *call)
 		set_to_deal_problems_as_json();
 	if (call->secret && !sealed_secret_first())
 		return STATUS_INPUT;
-	status = set_to_deal_read(call->args->argv + 1, call->args->argc - 1, false, "nothing was added", &set);
+	status = set_to_deal_read(call->args->argv + 1, call->args->argc - 1, false,
+				  "nothing was added", &set);
 	sealed_secret_forget();
 	if (status && call->json && sealed_secret_refused()) {
 		object = json_object_new_object();
@@ -42,7 +43,8 @@ static enum status add(struct call *call)
 	if (status)
 		return status;
 	bus = service_open();
-	status = bus ? set_add(bus, set, call->session ? call->session : session_today(today), &number) :
+	status = bus ? set_add(bus, set, call->session ? call->session : session_today(today),
+			       &number) :
 		       STATUS_MACHINE;
 	if (status == STATUS_DONE && call->json) {
 		object = json_object_new_object();
@@ -88,8 +90,8 @@ static void set_say(const struct call *call, const struct set *set)
 		strftime(added, sizeof(added), "%Y-%m-%d %H:%M", &local);
 	if (set->open)
 		snprintf(open, sizeof(open), ", open jobs: %u", set->open);
-	say("%llu: %s, session %s, %u boards, %s%s", (unsigned long long)set->number, added, set->session,
-	    set->boards, set->played ? "played" : "not played", open);
+	say("%llu: %s, session %s, %u boards, %s%s", (unsigned long long)set->number, added,
+	    set->session, set->boards, set->played ? "played" : "not played", open);
 }
 
 static int sets_say(const struct call *call, sd_bus_message *reply)
@@ -97,8 +99,9 @@ static int sets_say(const struct call *call, sd_bus_message *reply)
 	int err = sd_bus_message_enter_container(reply, 'a', "(txsubu)");
 	struct set set;
 
-	while (err >= 0 && (err = sd_bus_message_read(reply, "(txsubu)", &set.number, &set.added, &set.session,
-						      &set.boards, &set.played, &set.open)) > 0)
+	while (err >= 0 &&
+	       (err = sd_bus_message_read(reply, "(txsubu)", &set.number, &set.added, &set.session,
+					  &set.boards, &set.played, &set.open)) > 0)
 		set_say(call, &set);
 	return err;
 }
@@ -147,7 +150,8 @@ static enum status mark(struct call *call, bool played)
 	if (err < 0)
 		status = service_error(&r, err);
 	else if (!call->json)
-		say(played ? "set %lu is marked as played" : "set %lu is marked as not played", number);
+		say(played ? "set %lu is marked as played" : "set %lu is marked as not played",
+		    number);
 	request_end(&r);
 	sd_bus_flush_close_unref(bus);
 	return status;
@@ -174,7 +178,8 @@ static const struct action_row actions[] = {
 static const struct option_row set_options[] = {
 	{ 's', "session", "NAME", "with add: the session that the set is for (default: the date)" },
 	OPT_KEY,
-	{ KEY_SECRET, "secret-first", NULL, "with add -: the first line is the secret of the sealed file that follows" },
+	{ KEY_SECRET, "secret-first", NULL, "with add -: the first line is the secret of the "
+					    "sealed file that follows" },
 	OPT_JSON,
 	{ 0 }
 };
@@ -211,7 +216,8 @@ const struct command cmd_set = {
 		 "set; `dealbox deal --set` deals it. The same deals for the same session are\n"
 		 "the same set. A sealed file is opened in memory, by the key or by a passphrase\n"
 		 "that is asked for. --secret-first is for programs that hand over both: a line\n"
-		 "with the passphrase, or with the key as its file has it, comes first. With --json,\n"
+		 "with the passphrase, or with the key as its file has it, comes first. With "
+		 "--json,\n"
 		 "the problems of a file are on standard output as those of `dealbox check` are,\n"
 		 "and \"refused\" is \"secret\" if the passphrase or the key is another one.\n"
 		 "list shows the sets of the service, newest first. played says that\n"

@@ -34,7 +34,8 @@ static void double_dummy_json(const struct dealbox_board *board, const struct do
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
 		printf("%s\"%c\":{", seat ? "," : "", dealbox_seat_letter(seat));
 		for (int i = 0; i < DENOMINATIONS; i++)
-			printf("%s\"%s\":%u", i ? "," : "", denomination_name(table_denominations[i]),
+			printf("%s\"%s\":%u", i ? "," : "",
+			       denomination_name(table_denominations[i]),
 			       table->tricks[table_denominations[i]][seat]);
 		putchar('}');
 	}

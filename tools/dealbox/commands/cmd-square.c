@@ -74,8 +74,9 @@ static bool phase_add(struct call *call, const char *text)
 		good = *field[0] >= '0' && *field[0] <= '9' && !*end && sessions <= UINT16_MAX;
 	}
 	if (!good) {
-		complain("for example '12:1-8,9-16:rr#:Round robin, session #'; 0 sessions = as many as it takes",
-			 "'%s' is not SESSIONS:BOARDS:PREFIX:DESCRIPTION", text);
+		complain("for example '12:1-8,9-16:rr#:Round robin, session #'; 0 sessions = as "
+			 "many as it takes", "'%s' is not SESSIONS:BOARDS:PREFIX:DESCRIPTION",
+			 text);
 	} else {
 		phase = (struct dealbox_square_phase){
 			.sessions = (unsigned int)sessions, .boards = field[1], .prefix = field[2],
@@ -107,7 +108,8 @@ static bool phases_ask(struct call *call)
 			answer[i] = ask(questions[i]);
 			good = answer[i] != NULL;
 		}
-		if (good && asprintf(&text, "%s:%s:%s:%s", answer[0], answer[1], answer[2], answer[3]) < 0)
+		if (good &&
+		    asprintf(&text, "%s:%s:%s:%s", answer[0], answer[1], answer[2], answer[3]) < 0)
 			text = NULL;
 		if (text)
 			phase_add(call, text);	/* the error has been reported: ask again */
@@ -156,7 +158,8 @@ static enum status publish(struct call *call, bool replace)
 			goto out;
 		if (dealbox_square_adopt(call->t.square, call->t.keys, &error)) {
 			complain("move it away if no published tournament needs it",
-				 "%s exists already, and is not for this tournament: %s", call->t.sqk, error.what);
+				 "%s exists already, and is not for this tournament: %s",
+				 call->t.sqk, error.what);
 			goto out;
 		}
 		say("%s: continued; an earlier call was interrupted after writing it", call->t.sqk);
@@ -179,7 +182,8 @@ static enum status publish(struct call *call, bool replace)
 	if (!good)
 		goto out;
 	say("%s: publish this file now, where many see it", call->t.sqd);
-	say("%s: keep it secret until the last session is over; without it there are no deals", call->t.sqk);
+	say("%s: keep it secret until the last session is over; without it there are no deals",
+	    call->t.sqk);
 out:
 	if (text)
 		explicit_bzero(text, size);
@@ -201,10 +205,11 @@ static enum status new_run(struct call *call)
 		return STATUS_INPUT;
 	}
 	if (!isatty(STDIN_FILENO) && (!call->title || !call->info || !call->phase_count))
-		return args_wrong(call->args, "new needs --title, --info and --phase, or a terminal to ask for them");
+		return args_wrong(call->args, "new needs --title, --info and --phase, or a "
+					      "terminal to ask for them");
 	if (!text_set(call, call->title, "Name of the tournament", dealbox_square_set_name) ||
-	    !text_set(call, call->info, "Which value, known only later, will be mixed in (say it so that "
-		      "it leaves no doubt)", dealbox_square_set_info))
+	    !text_set(call, call->info, "Which value, known only later, will be mixed in (say it "
+					"so that it leaves no doubt)", dealbox_square_set_info))
 		return STATUS_INPUT;
 	for (unsigned int i = 0; i < call->phase_count; i++)
 		if (!phase_add(call, call->phases[i]))
@@ -233,7 +238,8 @@ static enum status value_run(struct call *call)
 		return STATUS_INPUT;
 	say("%s: the delayed value is '%s'", call->t.sqd, dealbox_square_value(call->t.square));
 	if (strcmp(call->args->argv[2], dealbox_square_value(call->t.square)))
-		say("(points and commas between digits are removed, and runs of spaces become one, as in Square Deal)");
+		say("(points and commas between digits are removed, and runs of spaces become one, "
+		    "as in Square Deal)");
 	return STATUS_DONE;
 }
 
@@ -254,7 +260,8 @@ static enum status show_run(struct call *call)
 	} else {
 		say("Tournament     %s", dealbox_square_name(call->t.square));
 		say("Delayed value  %s: %s", dealbox_square_info(call->t.square),
-		    *dealbox_square_value(call->t.square) ? dealbox_square_value(call->t.square) : "not known yet");
+		    *dealbox_square_value(call->t.square) ? dealbox_square_value(call->t.square) :
+							    "not known yet");
 		say("Hash of keys   %s", *dealbox_square_hash(call->t.square) ?
 		    dealbox_square_hash(call->t.square) : "none: not published");
 	}
@@ -268,11 +275,11 @@ static enum status show_run(struct call *call)
 			json_add_text(object, "description", phase.description);
 			json_say(object);
 		} else if (phase.sessions) {
-			say("Phase %-3u %u sessions of boards %s, files %s: %s", p, phase.sessions, phase.boards,
-			    phase.prefix, phase.description);
+			say("Phase %-3u %u sessions of boards %s, files %s: %s", p, phase.sessions,
+			    phase.boards, phase.prefix, phase.description);
 		} else {
-			say("Phase %-3u sessions of boards %s, files %s: %s", p, phase.boards, phase.prefix,
-			    phase.description);
+			say("Phase %-3u sessions of boards %s, files %s: %s", p, phase.boards,
+			    phase.prefix, phase.description);
 		}
 	}
 	return STATUS_DONE;
@@ -307,7 +314,8 @@ static bool phase_deal(struct call *call, unsigned int number)
 	unsigned long last = call->last;
 
 	if (dealbox_square_phase(call->t.square, number, &phase)) {
-		complain("`dealbox square show` lists them", "%s: there is no phase %u", call->t.sqd, number);
+		complain("`dealbox square show` lists them", "%s: there is no phase %u",
+			 call->t.sqd, number);
 		return false;
 	}
 	if (!last)
@@ -318,8 +326,8 @@ static bool phase_deal(struct call *call, unsigned int number)
 		return false;
 	}
 	for (; first <= last; first++) {
-		if (dealbox_square_session(call->t.square, number, (unsigned int)first, call->reserve,
-					   call->boards, &session, &error)) {
+		if (dealbox_square_session(call->t.square, number, (unsigned int)first,
+					   call->reserve, call->boards, &session, &error)) {
 			fault_say(call->t.sqd, &error);
 			return false;
 		}
@@ -376,7 +384,8 @@ static void compare(const struct call *call, const char *path, const struct deal
 		if (at < 0 || dealbox_set_get(got, (size_t)at, &other)) {
 			board_say(call, path, board.number, "it is missing");
 		} else if (memcmp(&board.deal, &other.deal, sizeof(board.deal))) {
-			board_say(call, path, board.number, "the cards are not those that were committed to");
+			board_say(call, path, board.number,
+				  "the cards are not those that were committed to");
 		} else {
 			tally->right++;
 			continue;
@@ -400,7 +409,8 @@ static bool file_verify(struct call *call, char *const *path, struct tally *tall
 	if (good && session.reserve)
 		complain("the organiser must have announced that the original leaked",
 			 "%s: this is the reserve set of %s", *path, session.title);
-	good = good && set_to_deal_read(path, 1, false, "nothing was compared", &got) == STATUS_DONE;
+	good = good &&
+	       set_to_deal_read(path, 1, false, "nothing was compared", &got) == STATUS_DONE;
 	if (good) {
 		want = tournament_deal(&call->t, &session);
 		good = want != NULL;
@@ -483,7 +493,9 @@ static enum status square_run(struct args *args)
 			break;
 		case 's':
 			if (!sessions_parse(&call, value))
-				return args_wrong(args, "--session is a number or a range, not '%s'", value);
+				return args_wrong(args,
+						  "--session is a number or a range, not '%s'",
+						  value);
 			break;
 		case KEY_RESERVE:
 			call.reserve = true;
@@ -515,7 +527,8 @@ static enum status square_run(struct args *args)
 static const struct option_row square_options[] = {
 	{ KEY_TITLE, "title", "TEXT", "new: name of the tournament" },
 	{ KEY_INFO, "info", "TEXT", "new: which value, known only later, will be mixed in" },
-	{ 'P', "phase", "PHASE", "new: SESSIONS:BOARDS:PREFIX:DESCRIPTION, once for each; deal: its number" },
+	{ 'P', "phase", "PHASE", "new: SESSIONS:BOARDS:PREFIX:DESCRIPTION, once for each; deal: "
+				 "its number" },
 	{ 's', "session", "LIST", "deal: session 3, or 3-6 (default: all)" },
 	{ KEY_RESERVE, "reserve", NULL, "deal: the sets that replace those that leaked" },
 	{ 'b', "boards", "BOARDS", "deal, verify: boards of a phase that has ?" },
@@ -527,7 +540,9 @@ static const struct option_row square_options[] = {
 
 const struct command cmd_square = {
 	.name = "square",
-	.operands = "new|publish|show|deal TOURNAMENT, value TOURNAMENT VALUE, verify TOURNAMENT FILE...",
+	.operands =
+		"new|publish|show|deal TOURNAMENT, value TOURNAMENT VALUE, verify TOURNAMENT "
+		"FILE...",
 	.summary = "Make deals that everybody can check (Square Deal)",
 	.about = "new: make the description TOURNAMENT.sqd, to be published, and the secret keys\n"
 		 "TOURNAMENT.sqk; asks for missing options. publish: the same for a draft .sqd.\n"

@@ -19,7 +19,9 @@ static const struct option_row status_options[] = {
 	{ 0 }
 };
 
-/* Parse --json, and --lang for people. Returns false if the command should exit with args->status. */
+/*
+ * Parse --json, and --lang for people. Returns false if the command should exit with args->status.
+ */
 static bool options_parse(struct args *args, bool *json, const char **language)
 {
 	const char *value;

@@ -86,12 +86,13 @@ static bool trace_take(void *context, const struct tracefile_head *head,
 			 path, line, head->board);
 	else if (ret == -ENODATA)
 		complain("`dealbox ledger traces` writes it with the order of the deck",
-			 "%s:%lu: the machine counted the cards of board %u without reading them, and the "
-			 "trace does not say that the deck was sorted", path, line, head->board);
+			 "%s:%lu: the machine counted the cards of board %u without reading them, "
+			 "and the trace does not say that the deck was sorted", path, line,
+			 head->board);
 	else if (ret == -ENOTSUP)
 		complain("give the traces of the job that dealt its copies",
-			 "%s:%lu: this was a capture: board %u was read there, and not dealt", path, line,
-			 head->board);
+			 "%s:%lu: this was a capture: board %u was read there, and not dealt", path,
+			 line, head->board);
 	else if (ret)
 		complain(NULL, "%s:%lu: cannot judge the trace: %s", path, line, strerror(-ret));
 	return !ret;

@@ -19,11 +19,13 @@ static const struct key {
 	enum dealbox_operator_state state;	/* that it answers */
 	enum dealbox_dealing_command command;
 	const char *label;			/* one %u at most: the board */
-	bool there;				/* the board that is in, not the one that is wanted */
+	bool there; /* the board that is in, not the one that is wanted */
 } table[] = {
-	{ 'D', DEALBOX_OPERATOR_NUMBER_OTHER, DEALBOX_DEALING_DEAL_THIS, N_("Deal board %u now"), true },
+	{ 'D', DEALBOX_OPERATOR_NUMBER_OTHER, DEALBOX_DEALING_DEAL_THIS, N_("Deal board %u now"),
+	  true },
 	{ 'S', DEALBOX_OPERATOR_NUMBER_OTHER, DEALBOX_DEALING_SKIP, N_("Skip board %u"), false },
-	{ 'N', DEALBOX_OPERATOR_NUMBER_UNREAD, DEALBOX_DEALING_NAME_BOARD, N_("It has another number"), false },
+	{ 'N', DEALBOX_OPERATOR_NUMBER_UNREAD, DEALBOX_DEALING_NAME_BOARD,
+	  N_("It has another number"), false },
 };
 
 #define KEYS	(sizeof(table) / sizeof(table[0]))
@@ -52,7 +54,8 @@ void answer_keys_close(struct answer_keys *keys)
 
 void answer_keys_state(struct answer_keys *keys, const struct dealbox_dealing_news *news)
 {
-	if (keys->entry == ENTRY_NUMBER && (keys->state != news->state || keys->insertion != news->insertion)) {
+	if (keys->entry == ENTRY_NUMBER &&
+	    (keys->state != news->state || keys->insertion != news->insertion)) {
 		/* its Enter is no answer to what is asked now */
 		keys->entry = ENTRY_STALE;
 		progress(NULL);
@@ -62,7 +65,8 @@ void answer_keys_state(struct answer_keys *keys, const struct dealbox_dealing_ne
 	keys->insertion = news->insertion;
 }
 
-const char *answer_keys_marks(const struct answer_keys *keys, const char *language, char *text, size_t size)
+const char *answer_keys_marks(const struct answer_keys *keys, const char *language, char *text,
+			      size_t size)
 {
 	size_t n, length = 0;
 	char label[128];
@@ -75,7 +79,8 @@ const char *answer_keys_marks(const struct answer_keys *keys, const char *langua
 			continue;
 		snprintf(label, sizeof(label), dealbox_law_translate(language, key->label),
 			 key->there ? keys->facts.there : keys->facts.board);
-		length += (size_t)snprintf(text + length, size - length, " [%c: %s]", key->letter, label);
+		length += (size_t)snprintf(text + length, size - length, " [%c: %s]", key->letter,
+					   label);
 	}
 	return text;
 }
@@ -98,7 +103,8 @@ static bool number_typed(struct answer_keys *keys, const char *language, char ty
 		progress(NULL);
 		return typed == '\n' && keys->board;
 	}
-	if (isdigit((unsigned char)typed) && keys->board * 10 + (unsigned int)(typed - '0') <= NUMBER_MOST)
+	if (isdigit((unsigned char)typed) &&
+	    keys->board * 10 + (unsigned int)(typed - '0') <= NUMBER_MOST)
 		keys->board = keys->board * 10 + (unsigned int)(typed - '0');
 	else if (typed == DELETE || typed == '\b')
 		keys->board /= 10;
@@ -107,8 +113,8 @@ static bool number_typed(struct answer_keys *keys, const char *language, char ty
 }
 
 /* Take a letter or digit. Returns true if it was an answer. */
-static bool letter_typed(struct answer_keys *keys, const char *language, struct dealbox_dealing *dealing,
-			 char letter)
+static bool letter_typed(struct answer_keys *keys, const char *language,
+			 struct dealbox_dealing *dealing, char letter)
 {
 	bool ours = isdigit((unsigned char)letter);
 	size_t n;
@@ -121,14 +127,18 @@ static bool letter_typed(struct answer_keys *keys, const char *language, struct 
 		ours = true;
 	}
 	if (n == KEYS) {
-		/* It is for a question that is over. An Enter behind it must not answer the present one. */
+		/*
+		 * It is for a question that is over. An Enter behind it must not answer the present
+		 * one.
+		 */
 		if (ours)
 			keys->entry = ENTRY_STALE;
 		return false;
 	}
 	keys->entry = ENTRY_NONE;
 	if (table[n].command != DEALBOX_DEALING_NAME_BOARD) {
-		dealbox_dealing_command(dealing, table[n].command, keys->facts.board, keys->facts.copy);
+		dealbox_dealing_command(dealing, table[n].command, keys->facts.board,
+					keys->facts.copy);
 		return true;
 	}
 	keys->entry = ENTRY_NUMBER;
@@ -137,8 +147,8 @@ static bool letter_typed(struct answer_keys *keys, const char *language, struct 
 	return false;
 }
 
-void answer_keys_typed(struct answer_keys *keys, const char *language, struct dealbox_dealing *dealing,
-		       const char *typed, size_t size)
+void answer_keys_typed(struct answer_keys *keys, const char *language,
+		       struct dealbox_dealing *dealing, const char *typed, size_t size)
 {
 	bool answered = false;
 	size_t n;
@@ -147,9 +157,10 @@ void answer_keys_typed(struct answer_keys *keys, const char *language, struct de
 	for (n = 0; n < size && !answered; n++) {
 		if (keys->entry == ENTRY_NUMBER) {
 			answered = number_typed(keys, language, typed[n]);
-			if (answered && dealbox_dealing_command(dealing, DEALBOX_DEALING_NAME_BOARD, keys->board, 0))
-				complain("type the number that is on its label", "the job has no board %u",
-					 keys->board);
+			if (answered && dealbox_dealing_command(dealing, DEALBOX_DEALING_NAME_BOARD,
+								keys->board, 0))
+				complain("type the number that is on its label",
+					 "the job has no board %u", keys->board);
 		} else if (typed[n] != '\n' && typed[n] != ESCAPE) {
 			answered = letter_typed(keys, language, dealing, typed[n]);
 		} else if (keys->entry == ENTRY_STALE) {

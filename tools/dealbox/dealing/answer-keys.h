@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The keys that answer a state of a machine, with the letters of the screen: Enter is the start key, D
- * deals the board that is in, S skips the one that is wanted, N names the board that is in. At a terminal
- * a letter counts at once; from a pipe, too.
+ * The keys that answer a state of a machine, with the letters of the screen: Enter is the start
+ * key, D deals the board that is in, S skips the one that is wanted, N names the board that is in.
+ * At a terminal a letter counts at once; from a pipe, too.
  */
 #ifndef ANSWER_KEYS_H
 #define ANSWER_KEYS_H
@@ -15,8 +15,8 @@
 
 enum answer_entry {
 	ENTRY_NONE,
-	ENTRY_NUMBER,		/* the number of the board is typed */
-	ENTRY_STALE,		/* the question has changed meanwhile: what is typed, up to Enter, is for no one */
+	ENTRY_NUMBER, /* the number of the board is typed */
+	ENTRY_STALE, /* the question has changed meanwhile: what is typed, up to Enter, is for no one */
 };
 
 /* Start from zeros. */
@@ -38,10 +38,11 @@ void answer_keys_close(struct answer_keys *keys);
 void answer_keys_state(struct answer_keys *keys, const struct dealbox_dealing_news *news);
 
 /* Write the marks of the keys, to stand behind the sentence of the state. Returns text. */
-const char *answer_keys_marks(const struct answer_keys *keys, const char *language, char *text, size_t size);
+const char *answer_keys_marks(const struct answer_keys *keys, const char *language, char *text,
+			      size_t size);
 
 /* Pass on what was typed. */
-void answer_keys_typed(struct answer_keys *keys, const char *language, struct dealbox_dealing *dealing,
-		       const char *typed, size_t size);
+void answer_keys_typed(struct answer_keys *keys, const char *language,
+		       struct dealbox_dealing *dealing, const char *typed, size_t size);
 
 #endif

@@ -25,7 +25,8 @@ static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pa
 				 defects[n].expected);
 	}
 	if (missing || repeated)
-		complain(NULL, missing == 1 && repeated == 1 ? "%zu card is missing, %zu is there twice" :
+		complain(NULL, missing == 1 && repeated == 1 ?
+			 "%zu card is missing, %zu is there twice" :
 			 "%zu cards are missing, %zu are there twice", missing, repeated);
 	explicit_bzero(defects, sizeof(defects));
 }
@@ -39,15 +40,16 @@ static bool pocket_read(struct front *f, const struct dealbox_dealing_news *news
 	if (news->exact)
 		say("%s%s", name, news->text);
 	else
-		complain("take its cards out of the board, and put all of them into the hopper again, face down",
-			 "%s%s", name, news->text);
+		complain("take its cards out of the board, and put all of them into the hopper "
+			 "again, face down", "%s%s", name, news->text);
 	return true;
 }
 
 static enum status add_job(struct own_ledger *own, unsigned int board, uint64_t *job)
 {
 	const struct dealbox_ledger_new_job new_job = {
-		.boards = &board, .count = 1, .copies = DEALBOX_HANDS, .options = DEALBOX_JOB_CAPTURE,
+		.boards = &board, .count = 1, .copies = DEALBOX_HANDS,
+		.options = DEALBOX_JOB_CAPTURE,
 	};
 	enum status status = own_cancel_unfinished(own);
 
@@ -78,7 +80,8 @@ static enum status save(struct own_ledger *own, uint64_t job, const struct captu
 		status = STATUS_NO;
 	} else if (err == -EINVAL || err == -ENODATA) {
 		complain("put that pocket's cards back, face down, and capture the board again",
-			 "nothing was written: pocket %s was not read completely", dealbox_actor_name(pocket));
+			 "nothing was written: pocket %s was not read completely",
+			 dealbox_actor_name(pocket));
 		status = STATUS_NO;
 	} else if (err) {
 		status = own_refused(own->reader);
@@ -115,8 +118,9 @@ enum status capture_alone(const struct capture_options *options)
 			status = save(&own, front.job, options);
 			break;
 		case FRONT_STOPPED:
-			complain("put all cards back into their pockets, and capture the board again",
-				 "stopped: nothing was written%s%s", front.stands ? "; " : "",
+			complain("put all cards back into their pockets, and capture the board "
+				 "again", "stopped: nothing was written%s%s", front.stands ?
+					 "; " : "",
 				 front.stands ? front.stands : "");
 			status = STATUS_NO;
 			break;

@@ -14,7 +14,7 @@ struct capture_options {
 	unsigned long board;
 	bool resume;			/* by the service only */
 	const char *ledger;		/* without the service; NULL: the user's own */
-	const char *language;		/* of the operator's sentences; NULL: English, or the service's */
+	const char *language; /* of the operator's sentences; NULL: English, or the service's */
 };
 
 /* Write the captured set to a file. Reports success or failure. */

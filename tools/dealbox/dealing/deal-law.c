@@ -177,7 +177,8 @@ static enum status add_job(struct run *run)
 	};
 	enum status status = own_cancel_unfinished(&run->own);
 
-	if (status == STATUS_DONE && dealbox_ledger_add_job(run->own.ledger, &new_job, &run->front.job, NULL))
+	if (status == STATUS_DONE &&
+	    dealbox_ledger_add_job(run->own.ledger, &new_job, &run->front.job, NULL))
 		return own_refused(run->own.ledger);
 	return status;
 }
@@ -192,7 +193,8 @@ static int keep_last(const struct dealbox_ledger_insertion *insertion, void *con
 static enum status record_judge(struct run *run, const struct dealbox_ledger_insertion *insertion)
 {
 	struct dealbox_ledger_act redeal = {
-		.act = DEALBOX_ACT_REDEAL, .uid = getuid(), .job = run->front.job, .board = insertion->board,
+		.act = DEALBOX_ACT_REDEAL, .uid = getuid(), .job = run->front.job,
+		.board = insertion->board,
 		.copy = insertion->copy, .machine = run->front.id,
 	};
 	struct dealbox_trace *trace = own_trace(run->own.reader, insertion);
@@ -242,7 +244,8 @@ static enum status machine_deal(struct run *run)
 {
 	enum status status = STATUS_INPUT;
 
-	if (!front_machine(&run->front, DEALBOX_CAP_BY_POSITION, "cannot deal by position", "use another machine"))
+	if (!front_machine(&run->front, DEALBOX_CAP_BY_POSITION, "cannot deal by position",
+			   "use another machine"))
 		return STATUS_MACHINE;
 	if (own_open(&run->own, run->options->ledger, run->options->json))
 		status = add_job(run);
@@ -284,7 +287,8 @@ enum status deal_by_law(const struct deal_law *options)
 {
 	struct run run = {
 		.options = options,
-		.front = { .uri = options->uri, .json = options->json, .language = options->language,
+		.front = { .uri = options->uri, .json = options->json,
+			   .language = options->language,
 			   .give_up = true, .judged = judged, .context = &run },
 	};
 	enum status status = options_take(&run);
@@ -294,7 +298,8 @@ enum status deal_by_law(const struct deal_law *options)
 	if (options->record) {
 		run.record = fopen(options->record, "wxe");
 		if (!run.record) {
-			complain("give the name of a new file", "cannot write %s: %m", options->record);
+			complain("give the name of a new file", "cannot write %s: %m",
+				 options->record);
 			return STATUS_INPUT;
 		}
 	}

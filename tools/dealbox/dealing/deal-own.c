@@ -32,8 +32,8 @@ struct own_deal {
 /* ---- messages --------------------------------------------------------- */
 
 /* Report a verdict, with its differences unless verdict is NULL. */
-static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint32_t insertion, bool exact,
-		      const char *reason, const struct dealbox_verdict *verdict)
+static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint32_t insertion,
+		      bool exact, const char *reason, const struct dealbox_verdict *verdict)
 {
 	bool reveal = ((const struct own_deal *)f->context)->options->reveal;
 	struct json_object *object;
@@ -94,8 +94,10 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 		snprintf(of, sizeof(of), " of %u", all);
 	if (stand->skipped)
 		snprintf(before, sizeof(before), "; %u are left out", stand->skipped);
-	say("%u%s boards are exact duplicates%s; %u void and dealt again; %.0f s, %.0f boards per hour",
-	    stand->job.recorded, of, before, f->voids, seconds, seconds > 0 ? dealt * 3600 / seconds : 0);
+	say("%u%s boards are exact duplicates%s; %u void and dealt again; %.0f s, %.0f boards per "
+	    "hour",
+	    stand->job.recorded, of, before, f->voids, seconds,
+	    seconds > 0 ? dealt * 3600 / seconds : 0);
 	if (((const struct own_deal *)f->context)->options->rehearse)
 		say("it was a rehearsal: no card was dealt");
 }
@@ -108,18 +110,20 @@ static void stop_say(const struct front *f, const struct own_stand *stand,
 	if (((const struct own_deal *)f->context)->options->rehearse) {
 		/* nothing is left to go on with */
 		if (stand->board)
-			complain(NULL, "stopped before board %u, copy %u", stand->board, stand->copy);
+			complain(NULL, "stopped before board %u, copy %u", stand->board,
+				 stand->copy);
 		return;
 	}
 	if (open)
 		complain(f->capabilities & DEALBOX_CAP_BOARD_LOCK ?
-			 "`dealbox deal --resume` lets go of that board, to be emptied, and goes on" :
+			 "`dealbox deal --resume` lets go of that board, to be emptied, and goes "
+			 "on" :
 			 "empty that board; `dealbox deal --resume` goes on",
-			 "stopped in the middle of board %u, copy %u, after card %u of %u%s%s", open->board,
-			 open->copy, f->landed, f->cards, colon, stands);
+			 "stopped in the middle of board %u, copy %u, after card %u of %u%s%s",
+			 open->board, open->copy, f->landed, f->cards, colon, stands);
 	else if (stand->board)
-		complain("`dealbox deal --resume` goes on", "stopped before board %u, copy %u%s%s", stand->board,
-			 stand->copy, colon, stands);
+		complain("`dealbox deal --resume` goes on", "stopped before board %u, copy %u%s%s",
+			 stand->board, stand->copy, colon, stands);
 }
 
 /* ---- certificates --------------------------------------------------------- */
@@ -147,12 +151,13 @@ static int find_copy(const struct dealbox_ledger_copy *copy, void *context)
 }
 
 /*
- * By hand, a certificate names no insertion, so it is about the copy: it stands as long as one of its
- * insertions counts. Returns true if this insertion needs no certificate.
+ * By hand, a certificate names no insertion, so it is about the copy: it stands as long as one of
+ * its insertions counts. Returns true if this insertion needs no certificate.
  */
 static bool hand_certified(struct own_deal *d, const struct dealbox_certificate *certificate)
 {
-	struct dealbox_ledger_copy copy = { .board = certificate->board, .copy = certificate->copy };
+	struct dealbox_ledger_copy copy = { .board = certificate->board,
+					    .copy = certificate->copy };
 	bool stands = certifier_has_exact(&d->certifier, certificate);
 
 	if (certificate->exact || !stands)
@@ -162,7 +167,8 @@ static bool hand_certified(struct own_deal *d, const struct dealbox_certificate 
 }
 
 /* Put what the machine has signed into the certificate. Returns false on an error of the ledger. */
-static bool attestation_take(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion,
+static bool attestation_take(struct dealbox_ledger *ledger,
+			     const struct dealbox_ledger_insertion *insertion,
 			     struct dealbox_certificate *certificate)
 {
 	struct dealbox_ledger_attestation found;
@@ -172,10 +178,13 @@ static bool attestation_take(struct dealbox_ledger *ledger, const struct dealbox
 	if (!err) {
 		certificate->attested = true;
 		memcpy(certificate->key, found.public_key, sizeof(certificate->key));
-		memcpy(certificate->attestation.statement, found.statement, sizeof(found.statement));
-		memcpy(certificate->attestation.signature, found.signature, sizeof(found.signature));
+		memcpy(certificate->attestation.statement, found.statement,
+		       sizeof(found.statement));
+		memcpy(certificate->attestation.signature, found.signature,
+		       sizeof(found.signature));
 		memcpy(certificate->nonce, found.nonce, sizeof(certificate->nonce));
-		if (!dealbox_attestation_read(&certificate->attestation, &statement) && statement.emulated)
+		if (!dealbox_attestation_read(&certificate->attestation, &statement) &&
+		    statement.emulated)
 			certificate->by = DEALBOX_BY_EMULATOR;
 	}
 	explicit_bzero(&found, sizeof(found));
@@ -197,7 +206,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	/* of what was cut short, too: verifiers look for gaps between the insertions */
 	if (!insertion->outcome || insertion->outcome == DEALBOX_LEDGER_CAPTURED)
 		return 0;
-	complete = insertion->outcome == DEALBOX_LEDGER_EXACT || insertion->outcome == DEALBOX_LEDGER_DIFFERS;
+	complete = insertion->outcome == DEALBOX_LEDGER_EXACT ||
+		   insertion->outcome == DEALBOX_LEDGER_DIFFERS;
 	counts = dealbox_ledger_counts(d->own.reader, insertion);
 	if (counts < 0)
 		return own_refused(d->own.reader), counts;
@@ -205,7 +215,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	emulated = dealbox_ledger_emulated(d->own.reader, insertion->id);
 	if (emulated < 0)
 		return own_refused(d->own.reader), emulated;
-	certificate.by = emulated || is_emulator(&d->front) ? DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
+	certificate.by = emulated || is_emulator(&d->front) ? DEALBOX_BY_EMULATOR :
+							      DEALBOX_BY_MACHINE;
 	certificate.number = insertion->plan;
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
@@ -215,7 +226,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 		certificate.insertion = certificate.number = 0;
 		strcpy(certificate.machine, "-");
 	}
-	if (is_hand(&d->front) ? hand_certified(d, &certificate) : certifier_has(&d->certifier, &certificate)) {
+	if (is_hand(&d->front) ? hand_certified(d, &certificate) :
+				 certifier_has(&d->certifier, &certificate)) {
 		d->had++;
 		return 0;
 	}
@@ -230,7 +242,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	if (good) {
 		certificate.exact &= verdict && dealbox_verdict_exact(verdict);
 		if (!is_hand(&d->front))
-			certificate.basis = verdict ? dealbox_verdict_basis(verdict) : DEALBOX_BASIS_NONE;
+			certificate.basis = verdict ? dealbox_verdict_basis(verdict) :
+						      DEALBOX_BASIS_NONE;
 		certificate.identified = verdict && dealbox_verdict_identified(verdict);
 		if (is_hand(&d->front)) {
 			dealbox_trace_free(trace);
@@ -245,8 +258,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	if (good)
 		return 0;
 	complain("mend that, and go on with --resume and --certify",
-		 "%s: board %u, copy %u could not be certified", d->certifier.folder, insertion->board,
-		 insertion->copy);
+		 "%s: board %u, copy %u could not be certified", d->certifier.folder,
+		 insertion->board, insertion->copy);
 	return -EIO;
 }
 
@@ -268,7 +281,8 @@ static bool certify_begin(struct own_deal *d, const struct args *args)
 		return false;
 	}
 	return certifier_open(&d->certifier, d->options->certify) &&
-	       session_find(dealbox_manifest_square(d->certifier.manifest), args->argv[0], "1", &d->session);
+	       session_find(dealbox_manifest_square(d->certifier.manifest), args->argv[0], "1",
+			    &d->session);
 }
 
 /* ---- a verdict is recorded ------------------------------------------------ */
@@ -281,7 +295,8 @@ static bool judged(struct front *f, const struct dealbox_dealing_news *news)
 	struct dealbox_trace *trace = NULL;
 	bool good = true;
 
-	if (!own_insertion(d->own.reader, f->job, news->insertion, news->facts.board, news->facts.copy, &insertion)) {
+	if (!own_insertion(d->own.reader, f->job, news->insertion, news->facts.board,
+			   news->facts.copy, &insertion)) {
 		trace = own_trace(d->own.reader, &insertion);
 		if (insertion.outcome == DEALBOX_LEDGER_DIFFERS)
 			verdict = own_judge(d->own.reader, &d->job, &insertion, trace);
@@ -289,7 +304,8 @@ static bool judged(struct front *f, const struct dealbox_dealing_news *news)
 		if (d->record && (news->exact || insertion.outcome != DEALBOX_LEDGER_EXACT))
 			good = own_record(d->record, &d->job, &insertion, trace);
 	}
-	board_say(f, news->facts.board, news->facts.copy, news->insertion, news->exact, news->text, verdict);
+	board_say(f, news->facts.board, news->facts.copy, news->insertion, news->exact, news->text,
+		  verdict);
 	dealbox_verdict_free(verdict);
 	dealbox_trace_free(trace);
 	return good && certify(d);
@@ -306,7 +322,8 @@ static bool read_how(const struct args *args, const char *how, unsigned int *opt
 	} rows[] = {
 		{ "sets-in-a-row", DEALBOX_JOB_SETS }, { "descending", DEALBOX_JOB_DESCENDING },
 		{ "by-reader", DEALBOX_JOB_BY_READER }, { "by-position", DEALBOX_JOB_BY_POSITION },
-		{ "stop-card", DEALBOX_JOB_STOP_CARD }, { "reversed-pockets", DEALBOX_JOB_REVERSED },
+		{ "stop-card", DEALBOX_JOB_STOP_CARD },
+		{ "reversed-pockets", DEALBOX_JOB_REVERSED },
 		{ "replay", DEALBOX_JOB_REPLAY }, { "wait-for-start", 0 }, { "", 0 },
 	};
 	const char *rest = how ? how : "", *comma;
@@ -383,11 +400,14 @@ static enum status give_up(struct own_deal *d)
 		return STATUS_DONE;
 	if (own_stand(d->own.reader, last.job, &stand))
 		return own_refused(d->own.reader);
-	if (stand.begun && !confirm(d->options->yes, "The last job stands at board %u, copy %u; `dealbox deal "
-				    "--resume` goes on with it. Give it up?", stand.board, stand.copy))
+	if (stand.begun && !confirm(d->options->yes,
+				    "The last job stands at board %u, copy %u; `dealbox deal "
+				    "--resume` goes on with it. Give it up?", stand.board,
+				    stand.copy))
 		return STATUS_NO;
 	if (stand.begun)
-		complain(NULL, "the job that stood at board %u, copy %u is given up", stand.board, stand.copy);
+		complain(NULL, "the job that stood at board %u, copy %u is given up", stand.board,
+			 stand.copy);
 	return own_cancel(&d->own, last.job);
 }
 
@@ -395,7 +415,8 @@ static enum status give_up(struct own_deal *d)
 static enum status add_job(struct own_deal *d)
 {
 	const struct deal_options *options = d->options;
-	struct dealbox_ledger_new_job new_job = { .copies = (unsigned int)options->copies, .options = d->how };
+	struct dealbox_ledger_new_job new_job = { .copies = (unsigned int)options->copies,
+						  .options = d->how };
 	struct dealbox_ledger_board *boards;
 	unsigned int *numbers;
 	char today[SESSION_TODAY];
@@ -411,9 +432,10 @@ static enum status add_job(struct own_deal *d)
 			numbers[new_job.count++] = boards[n].number;
 	new_job.boards = numbers;
 	err = !numbers ? -ENOMEM :
-	      dealbox_ledger_add_set(d->own.ledger,
-				     options->session ? options->session : session_today(today), boards, count,
-				     &new_job.set, NULL);
+			 dealbox_ledger_add_set(d->own.ledger,
+						options->session ? options->session :
+								   session_today(today),
+						boards, count, &new_job.set, NULL);
 	own_boards_free(boards, count);
 	if (!err) {
 		err = dealbox_ledger_add_job(d->own.ledger, &new_job, &d->job.job, NULL);
@@ -463,8 +485,8 @@ static enum status certify_over(struct own_deal *d)
 	if (!certify(d))
 		return STATUS_INPUT;
 	if (!d->front.json) {
-		say("job %llu is over: %u boards are certified now, %u were already", (unsigned long long)d->job.job,
-		    d->certified, d->had);
+		say("job %llu is over: %u boards are certified now, %u were already",
+		    (unsigned long long)d->job.job, d->certified, d->had);
 		return STATUS_DONE;
 	}
 	object = json_object_new_object();
@@ -488,7 +510,8 @@ static bool is_over(struct own_deal *d)
 static enum status run_job(struct own_deal *d)
 {
 	static const enum status statuses[] = {
-		[FRONT_DONE] = STATUS_DONE, [FRONT_STOPPED] = STATUS_NO, [FRONT_FAILED] = STATUS_INPUT,
+		[FRONT_DONE] = STATUS_DONE, [FRONT_STOPPED] = STATUS_NO,
+		[FRONT_FAILED] = STATUS_INPUT,
 		[FRONT_MACHINE] = STATUS_MACHINE,
 	};
 	struct dealbox_ledger_insertion open;
@@ -513,7 +536,8 @@ static enum status run_job(struct own_deal *d)
 	left = own_open_insertions(d->own.reader, d->job.job, &open);
 	if (left < 0 || own_stand(d->own.reader, d->job.job, &stand))
 		return own_refused(d->own.reader);
-	summary_say(&d->front, &stand, stand.job.recorded > before ? stand.job.recorded - before : 0);
+	summary_say(&d->front, &stand,
+		    stand.job.recorded > before ? stand.job.recorded - before : 0);
 	stop_say(&d->front, &stand, left ? &open : NULL);
 	return end == FRONT_STOPPED && !stand.board ? STATUS_DONE : statuses[end];
 }
@@ -524,7 +548,8 @@ static enum status deal_with(struct own_deal *d)
 	bool counts = d->how & DEALBOX_JOB_BY_POSITION;
 	enum status status;
 
-	if (!front_machine(&d->front, d->options->resume ? UINT32_MAX : counts ? DEALBOX_CAP_BY_POSITION :
+	if (!front_machine(&d->front, d->options->resume ? UINT32_MAX : counts ?
+			   DEALBOX_CAP_BY_POSITION :
 			   DEALBOX_CAP_BY_CARD, counts ? "cannot deal by position" :
 			   "cannot read cards: it would have to trust the order of the pack",
 			   counts ? "use another machine" : "use a machine with a card reader"))
@@ -556,7 +581,9 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 {
 	struct own_deal d = {
 		.options = options,
-		.front = { .uri = options->wanted.uri, .json = options->json, .language = options->language,
+		.front = { .uri = options->wanted.uri,
+			   .json = options->json,
+			   .language = options->language,
 			   .speak = options->speak },
 	};
 	enum status status = STATUS_DONE;
@@ -565,7 +592,8 @@ enum status deal_alone(struct args *args, const struct deal_options *options)
 		return STATUS_INPUT;
 	/* Check the input first: it needs no machine. */
 	if (args->argc)
-		status = set_to_deal_read(args->argv, args->argc, options->reveal, NOTHING_DEALT, &d.set);
+		status = set_to_deal_read(args->argv, args->argc, options->reveal, NOTHING_DEALT,
+					  &d.set);
 	if (status == STATUS_DONE && d.set &&
 	    (!boards_there(options, d.set) || !set_allowed(options, d.set, args->argv, args->argc)))
 		status = STATUS_INPUT;

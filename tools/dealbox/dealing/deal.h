@@ -19,7 +19,7 @@ struct deal_options {
 	const char *certify;
 	const char *session;
 	const char *ledger;		/* without the service; NULL: the user's own */
-	const char *language;		/* of the operator's sentences; NULL: English, or the service's */
+	const char *language; /* of the operator's sentences; NULL: English, or the service's */
 	unsigned long set;		/* number of a set of the service's ledger; 0: deal files */
 	const char *how;
 	const char *priority_text;

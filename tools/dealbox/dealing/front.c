@@ -64,7 +64,8 @@ double front_seconds(const struct front *f)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)(now.tv_sec - f->begin.tv_sec) + (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
+	return (double)(now.tv_sec - f->begin.tv_sec) +
+	       (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
 }
 
 static void show_progress(const struct front *f, const struct dealbox_dealing_news *news)
@@ -74,7 +75,8 @@ static void show_progress(const struct front *f, const struct dealbox_dealing_ne
 	if (f->json || f->by_hand)
 		return;
 	operator_progress(&(struct operator_progress){
-		.name = front_name(f, news->facts.board, news->facts.copy, name), .cards = news->landed,
+		.name = front_name(f, news->facts.board, news->facts.copy, name),
+		.cards = news->landed,
 		.of = news->facts.cards, .done = f->done, .all = f->all, .exact = f->exact,
 		.seconds = front_seconds(f),
 	});
@@ -85,13 +87,17 @@ static void count(struct front *f)
 {
 	struct own_stand stand;
 
-	if (!progress_seen() || f->json || f->by_hand || own_stand(f->reader, f->job, &stand) || !stand.job.set)
+	if (!progress_seen() || f->json || f->by_hand || own_stand(f->reader, f->job, &stand) ||
+	    !stand.job.set)
 		return;
 	f->done = stand.job.recorded + stand.skipped;
 	f->all = (uint64_t)stand.job.boards * stand.job.copies;
 }
 
-/* Return true if Enter is the answer to the state. By hand it also says that the board is in, or out. */
+/*
+ * Return true if Enter is the answer to the state. By hand it also says that the board is in, or
+ * out.
+ */
 static bool enter_answers(const struct front *f, enum dealbox_operator_state state)
 {
 	unsigned int enters = DEALBOX_WAY_START;
@@ -99,7 +105,8 @@ static bool enter_answers(const struct front *f, enum dealbox_operator_state sta
 	struct own_stand stand;
 
 	/* behind the last board, the program ends: it waits for nothing */
-	if (state == DEALBOX_OPERATOR_TAKE_OUT && (own_stand(f->reader, f->job, &stand) || !stand.board))
+	if (state == DEALBOX_OPERATOR_TAKE_OUT &&
+	    (own_stand(f->reader, f->job, &stand) || !stand.board))
 		return false;
 	if (f->by_hand)
 		enters |= DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE;
@@ -195,7 +202,8 @@ static const char *stands(const struct front *f, bool moved)
 	if (f->state == DEALBOX_OPERATOR_PAUSED)
 		return "the machine is paused";
 	if (f->state == DEALBOX_OPERATOR_ABSENT)
-		return moved ? "the machine does not answer; press its stop key, or switch it off" : NULL;
+		return moved ? "the machine does not answer; press its stop key, or switch it off" :
+			       NULL;
 	return stands_still(f) ? "the machine is waiting at a card" : NULL;
 }
 
@@ -260,8 +268,10 @@ static enum front_end stop(struct front *f, int signals)
 	int left = PAUSE_MS;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	dealbox_dealing_command(f->dealing, f->give_up ? DEALBOX_DEALING_CANCEL : DEALBOX_DEALING_PAUSE, 0, 0);
-	while ((f->give_up || ((moves(f) || under_way(f)) && !stands_still(f))) && left > 0 && !stop_asked(signals)) {
+	dealbox_dealing_command(f->dealing,
+				f->give_up ? DEALBOX_DEALING_CANCEL : DEALBOX_DEALING_PAUSE, 0, 0);
+	while ((f->give_up || ((moves(f) || under_way(f)) && !stands_still(f))) && left > 0 &&
+	       !stop_asked(signals)) {
 		struct pollfd wait[] = {
 			{ .fd = dealbox_dealing_fd(f->dealing), .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
@@ -271,7 +281,8 @@ static enum front_end stop(struct front *f, int signals)
 		if (!take_news(f, &end))
 			return f->give_up && end == FRONT_DONE ? FRONT_STOPPED : end;
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		left = PAUSE_MS - (int)((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000);
+		left = PAUSE_MS - (int)((now.tv_sec - begin.tv_sec) * 1000 +
+					(now.tv_nsec - begin.tv_nsec) / 1000000);
 	}
 	f->stands = stands(f, moved);
 	return end;
@@ -318,7 +329,8 @@ enum front_end front_run(struct front *f)
 	/* no state was reported yet */
 	f->state = DEALBOX_OPERATOR_NO_WORK;
 	clock_gettime(CLOCK_MONOTONIC, &f->begin);
-	if (f->by_hand && !hand_show_open(&f->show, f->language, f->pockets ? f->pockets : "NESW", f->speak)) {
+	if (f->by_hand &&
+	    !hand_show_open(&f->show, f->language, f->pockets ? f->pockets : "NESW", f->speak)) {
 		hand_show_close(&f->show);
 		close(signals);
 		return FRONT_FAILED;
@@ -341,7 +353,8 @@ enum front_end front_run(struct front *f)
 	hand_show_close(&f->show);
 	progress(NULL);
 	/* nobody can ask it now */
-	if (f->board && f->state == DEALBOX_OPERATOR_ABSENT && f->capabilities & DEALBOX_CAP_BOARD_LOCK)
+	if (f->board && f->state == DEALBOX_OPERATOR_ABSENT &&
+	    f->capabilities & DEALBOX_CAP_BOARD_LOCK)
 		complain("begin again: that lets go of the board",
 			 "the machine is gone, and may keep its board locked in");
 	dealbox_dealing_free(f->dealing);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Deals a job of a ledger on one machine, without the service. The library's engine deals; the front
- * tells the operator what to do. Enter is the start key; answer-keys.h has the others. Ctrl-C pauses
- * the deal and exits, or cancels the job.
+ * Deals a job of a ledger on one machine, without the service. The library's engine deals; the
+ * front tells the operator what to do. Enter is the start key; answer-keys.h has the others. Ctrl-C
+ * pauses the deal and exits, or cancels the job.
  */
 #ifndef FRONT_H
 #define FRONT_H
@@ -36,11 +36,13 @@ struct front {
 	bool several;			/* messages name the copy of a board */
 	bool capture;			/* copy n of a board is pocket n - 1 */
 	bool give_up;			/* Ctrl-C cancels the job, which cannot be resumed */
-	/* Called when a verdict is recorded. Returns false, after reporting why, to stop dealing. */
+	/*
+	 * Called when a verdict is recorded. Returns false, after reporting why, to stop dealing.
+	 */
 	bool (*judged)(struct front *front, const struct dealbox_dealing_news *news);
 	void *context;
 	/* results: */
-	char id[DEALBOX_DEALING_ID];	/* name of the machine in the ledger, from front_machine() */
+	char id[DEALBOX_DEALING_ID]; /* name of the machine in the ledger, from front_machine() */
 	uint32_t capabilities;
 	bool by_hand;			/* a person deals */
 	unsigned int exact, voids;	/* verdicts of this run */
@@ -60,8 +62,8 @@ struct front {
 };
 
 /*
- * Check that the machine is there, is free, and has one of the capabilities (DEALBOX_CAP_*). Otherwise
- * reports that it lacks that, and the next step, and returns false.
+ * Check that the machine is there, is free, and has one of the capabilities (DEALBOX_CAP_*).
+ * Otherwise reports that it lacks that, and the next step, and returns false.
  */
 bool front_machine(struct front *front, uint32_t capability, const char *lacks, const char *next);
 

@@ -46,7 +46,9 @@ static const char *const *glyph(const char *letter)
 	return NULL;
 }
 
-/* Draw a letter as large as width and height allow; a cell of a terminal is twice as high as wide. */
+/*
+ * Draw a letter as large as width and height allow; a cell of a terminal is twice as high as wide.
+ */
 static void draw(FILE *out, const char *letter, unsigned int width, unsigned int height)
 {
 	const char *const *rows = glyph(letter);
@@ -98,7 +100,8 @@ static void speak(const struct hand_show *show, const char *text)
 	fflush(show->voice);
 }
 
-static void show_line(const struct hand_show *show, const struct dealbox_hand *hand, const char *sentence)
+static void show_line(const struct hand_show *show, const struct dealbox_hand *hand,
+		      const char *sentence)
 {
 	int seat = seat_of(show, hand);
 
@@ -164,7 +167,8 @@ void hand_show_leave(struct hand_show *show)
 /* What is spoken goes through a pipe, not in arguments, which every user can read. */
 static bool voice_open(struct hand_show *show)
 {
-	char *arguments[] = { "spd-say", "--pipe-mode", "--language", (char *)show->words->language, NULL };
+	char *arguments[] = { "spd-say", "--pipe-mode", "--language", (char *)show->words->language,
+			      NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], err;
 
@@ -195,7 +199,9 @@ static bool voice_open(struct hand_show *show)
 bool hand_show_open(struct hand_show *show, const char *language, const char *pockets, bool speaks)
 {
 	*show = (struct hand_show){
-		.words = words_find(language ? language : "en"), .pockets = pockets, .plain = is_plain(),
+		.words = words_find(language ? language : "en"),
+		.pockets = pockets,
+		.plain = is_plain(),
 	};
 	if (!show->words)
 		show->words = words_find("en");

@@ -53,9 +53,11 @@ static bool place(struct journal *journal, const char *machine)
 	return true;
 }
 
-static bool get_list(struct json_object *object, const char *name, struct json_object **list, size_t *length)
+static bool get_list(struct json_object *object, const char *name, struct json_object **list,
+		     size_t *length)
 {
-	if (!json_object_object_get_ex(object, name, list) || !json_object_is_type(*list, json_type_array))
+	if (!json_object_object_get_ex(object, name, list) ||
+	    !json_object_is_type(*list, json_type_array))
 		return false;
 	*length = json_object_array_length(*list);
 	return true;
@@ -95,7 +97,8 @@ static bool get_journal(struct journal *journal)
 	if (!journal->files || !journal->items)
 		return false;
 	for (n = 0; n < journal->file_count; n++)
-		journal->files[n] = (char *)json_object_get_string(json_object_array_get_idx(files, n));
+		journal->files[n] =
+			(char *)json_object_get_string(json_object_array_get_idx(files, n));
 	for (n = 0; n < journal->item_count; n++)
 		if (!get_item(json_object_array_get_idx(items, n), &journal->items[n]))
 			return false;
@@ -122,7 +125,8 @@ static int read_journal(struct journal *journal)
 	if (journal->root && get_journal(journal))
 		return 0;
 	complain("empty the board that is in the machine, and move that file away",
-		 "%s is damaged: nobody knows how far the job of an earlier version came", journal->path);
+		 "%s is damaged: nobody knows how far the job of an earlier version came",
+		 journal->path);
 	return -EBADMSG;
 }
 
@@ -151,8 +155,8 @@ static int by_number(const void *a, const void *b)
  * Record the job, for this machine only. If an interrupted take-over has recorded it, use that one:
  * nothing is dealt before the journal is removed.
  */
-static int add_job(struct dealbox_ledger *ledger, const struct journal *journal, const char *machine,
-		   uint64_t set, uint64_t *job)
+static int add_job(struct dealbox_ledger *ledger, const struct journal *journal,
+		   const char *machine, uint64_t set, uint64_t *job)
 {
 	const char *const machines[] = { machine, NULL };
 	struct dealbox_ledger_new_job new_job = {
@@ -187,15 +191,18 @@ static int add_job(struct dealbox_ledger *ledger, const struct journal *journal,
 }
 
 /* Record the insertion of an item as void or unknown, since its trace does not exist. */
-static int add_insertion(struct dealbox_ledger *ledger, uint64_t job, const char *machine, const struct item *item)
+static int add_insertion(struct dealbox_ledger *ledger, uint64_t job, const char *machine,
+			 const struct item *item)
 {
 	uint64_t record;
-	int err = dealbox_ledger_begin(ledger, job, item->board, item->copy, machine, item->insertion, 1, &record);
+	int err = dealbox_ledger_begin(ledger, job, item->board, item->copy, machine,
+				       item->insertion, 1, &record);
 
 	/* already recorded, by this job or another */
 	if (err == -EALREADY)
 		return 0;
-	return err ? err : dealbox_ledger_end(ledger, record, item->state == ITEM_TODO ? DEALBOX_LEDGER_VOID :
+	return err ? err : dealbox_ledger_end(ledger, record, item->state == ITEM_TODO ?
+					      DEALBOX_LEDGER_VOID :
 					      DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
 }
 
@@ -203,16 +210,19 @@ static int add_insertion(struct dealbox_ledger *ledger, uint64_t job, const char
 static int skip_copy(struct dealbox_ledger *ledger, uint64_t job, const struct item *item)
 {
 	const struct dealbox_ledger_act skip = {
-		.act = DEALBOX_ACT_SKIP, .uid = getuid(), .job = job, .board = item->board, .copy = item->copy,
+		.act = DEALBOX_ACT_SKIP, .uid = getuid(), .job = job, .board = item->board,
+		.copy = item->copy,
 	};
 
 	return dealbox_ledger_add_act(ledger, &skip);
 }
 
 /*
- * Record all items. Can be repeated: first settles insertions left open by an interrupted take-over.
+ * Record all items. Can be repeated: first settles insertions left open by an interrupted
+ * take-over.
  */
-static int take_items(struct dealbox_ledger *ledger, struct journal *journal, const char *machine, uint64_t job)
+static int take_items(struct dealbox_ledger *ledger, struct journal *journal, const char *machine,
+		      uint64_t job)
 {
 	struct dealbox_ledger_insertion open;
 	struct own_stand stand;
@@ -281,8 +291,8 @@ static bool take(struct own_ledger *own, struct journal *journal, const char *ma
 	}
 	if (!remove_journal(journal))
 		return false;
-	complain(NULL, "the job in %s, of an earlier version, is job %llu of the ledger now", journal->path,
-		 (unsigned long long)job);
+	complain(NULL, "the job in %s, of an earlier version, is job %llu of the ledger now",
+		 journal->path, (unsigned long long)job);
 	return true;
 }
 
@@ -304,7 +314,8 @@ bool old_journal_take(struct own_ledger *own, const char *machine, const struct 
 	if (given)
 		set_to_deal_digest(given, digest);
 	if (!given || strcmp(digest, journal.digest)) {
-		if (set_to_deal_read(journal.files, (int)journal.file_count, false, NOT_TAKEN, &set) == STATUS_DONE)
+		if (set_to_deal_read(journal.files, (int)journal.file_count, false, NOT_TAKEN,
+				     &set) == STATUS_DONE)
 			set_to_deal_digest(set, digest);
 		given = set;
 	}
@@ -312,7 +323,8 @@ bool old_journal_take(struct own_ledger *own, const char *machine, const struct 
 		good = take(own, &journal, machine, given);
 	else
 		complain("put its files back; or empty every board, and remove that file",
-			 "the job of an earlier version, in %s, has other deals than its files", journal.path);
+			 "the job of an earlier version, in %s, has other deals than its files",
+			 journal.path);
 	dealbox_set_free(set);
 	wipe_journal(&journal);
 	return good;

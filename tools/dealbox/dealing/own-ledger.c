@@ -70,10 +70,11 @@ static bool open_failed(const struct own_ledger *own, const struct dealbox_ledge
 		int err;
 		const char *next;
 	} advice[] = {
-		{ -EBUSY, "wait until it has finished, or end it; the service dealboxd deals on several "
-			  "machines at a time" },
+		{ -EBUSY, "wait until it has finished, or end it; the service dealboxd deals on "
+			  "several machines at a time" },
 		{ -ENOKEY, "put the key file back from where it is kept" },
-		{ -EUCLEAN, "`dealbox ledger verify -l FILE` says what is damaged; docs/ledger.md how to go on" },
+		{ -EUCLEAN, "`dealbox ledger verify -l FILE` says what is damaged; docs/ledger.md "
+			    "how to go on" },
 		{ -ESTALE, "`dealbox ledger accept-restore -l FILE` goes on with it all the same" },
 	};
 	const char *next = NULL;
@@ -101,7 +102,8 @@ bool own_open(struct own_ledger *own, const char *path, bool json)
 		return false;
 	own->ledger = dealbox_ledger_new();
 	if (own->ledger)
-		err = dealbox_ledger_open(own->ledger, own->path, DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE);
+		err = dealbox_ledger_open(own->ledger, own->path,
+					  DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE);
 	if (!own->ledger || err)
 		return open_failed(own, own->ledger, err);
 	dealbox_ledger_user(own->ledger, getuid());
@@ -147,7 +149,8 @@ struct dealbox_ledger_board *own_boards(const struct dealbox_set *set, size_t *c
 	/* files of results have each board once per table */
 	for (n = 0; !dealbox_set_get(set, n, &board); n++)
 		if (dealbox_set_find(set, board.number) == (long)n)
-			boards[(*count)++] = (struct dealbox_ledger_board){ board.number, board.deal };
+			boards[(*count)++] =
+				(struct dealbox_ledger_board){ board.number, board.deal };
 	dealbox_deal_wipe(&board.deal);
 	return boards;
 }
@@ -253,7 +256,8 @@ static int look_at_job(const struct dealbox_ledger_job *job, void *context)
 	return err;
 }
 
-int own_last(struct dealbox_ledger *ledger, const char *machine, bool done, struct dealbox_ledger_job *job)
+int own_last(struct dealbox_ledger *ledger, const char *machine, bool done,
+	     struct dealbox_ledger_job *job)
 {
 	struct last last = { ledger, machine, done, job };
 
@@ -263,9 +267,12 @@ int own_last(struct dealbox_ledger *ledger, const char *machine, bool done, stru
 
 enum status own_cancel(struct own_ledger *own, uint64_t job)
 {
-	const struct dealbox_ledger_act cancel = { .act = DEALBOX_ACT_CANCEL, .uid = getuid(), .job = job };
+	const struct dealbox_ledger_act cancel = { .act = DEALBOX_ACT_CANCEL,
+						   .uid = getuid(),
+						   .job = job };
 
-	return dealbox_ledger_add_act(own->ledger, &cancel) ? own_refused(own->ledger) : STATUS_DONE;
+	return dealbox_ledger_add_act(own->ledger, &cancel) ? own_refused(own->ledger) :
+							      STATUS_DONE;
 }
 
 struct unfinished {
@@ -315,7 +322,8 @@ static int count_insertion(const struct dealbox_ledger_insertion *insertion, voi
 	return 0;
 }
 
-int own_open_insertions(struct dealbox_ledger *ledger, uint64_t job, struct dealbox_ledger_insertion *last)
+int own_open_insertions(struct dealbox_ledger *ledger, uint64_t job,
+			struct dealbox_ledger_insertion *last)
 {
 	struct counting counting = { last, 0 };
 	int err = dealbox_ledger_insertions(ledger, job, true, count_insertion, &counting);
@@ -339,12 +347,14 @@ int own_insertion(struct dealbox_ledger *ledger, uint64_t job, uint32_t number, 
 {
 	int err;
 
-	*insertion = (struct dealbox_ledger_insertion){ .number = number, .board = board, .copy = copy };
+	*insertion =
+		(struct dealbox_ledger_insertion){ .number = number, .board = board, .copy = copy };
 	err = dealbox_ledger_insertions(ledger, job, false, match_insertion, insertion);
 	return err ? err : insertion->id ? 0 : -ENOENT;
 }
 
-struct dealbox_trace *own_trace(struct dealbox_ledger *ledger, const struct dealbox_ledger_insertion *insertion)
+struct dealbox_trace *own_trace(struct dealbox_ledger *ledger,
+				const struct dealbox_ledger_insertion *insertion)
 {
 	struct dealbox_event *events = NULL;
 	struct dealbox_trace *trace = NULL;
@@ -368,8 +378,9 @@ static struct tracefile_head head_of(const struct dealbox_ledger_job *job,
 	struct tracefile_head head = {
 		.board = insertion->board, .copy = insertion->copy, .insertion = insertion->number,
 		.plan_id = insertion->plan,
-		.how = job->options & DEALBOX_JOB_CAPTURE ? TRACEFILE_CAPTURE :
-		       job->options & DEALBOX_JOB_BY_POSITION ? TRACEFILE_BY_POSITION : TRACEFILE_BY_CARD,
+		.how = job->options & DEALBOX_JOB_CAPTURE     ? TRACEFILE_CAPTURE :
+		       job->options & DEALBOX_JOB_BY_POSITION ? TRACEFILE_BY_POSITION :
+								TRACEFILE_BY_CARD,
 	};
 	unsigned int n;
 
@@ -383,7 +394,8 @@ const char *own_pockets(const struct dealbox_ledger_job *job)
 	return job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW";
 }
 
-struct dealbox_verdict *own_judge(struct dealbox_ledger *ledger, const struct dealbox_ledger_job *job,
+struct dealbox_verdict *own_judge(struct dealbox_ledger *ledger,
+				  const struct dealbox_ledger_job *job,
 				  const struct dealbox_ledger_insertion *insertion,
 				  const struct dealbox_trace *trace)
 {
@@ -410,7 +422,8 @@ bool own_record(FILE *file, const struct dealbox_ledger_job *job,
 
 	if (!trace)
 		return true;
-	tracefile_begin(file, head.board, head.copy, head.insertion, head.plan_id, head.how, own_pockets(job));
+	tracefile_begin(file, head.board, head.copy, head.insertion, head.plan_id, head.how,
+			own_pockets(job));
 	for (n = 0; n < dealbox_trace_count(trace); n++)
 		tracefile_event(file, dealbox_trace_get(trace, n));
 	return tracefile_end(file);

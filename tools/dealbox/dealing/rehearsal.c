@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is rehearsed must not count: a ledger that somebody uses would refuse to deal the set for its
- * session afterwards, or show boards that nobody has. So the record is thrown away. What the engine
- * writes of an emulated machine says so as well.
+ * What is rehearsed must not count: a ledger that somebody uses would refuse to deal the set for
+ * its session afterwards, or show boards that nobody has. So the record is thrown away. What the
+ * engine writes of an emulated machine says so as well.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -31,8 +31,8 @@ static bool make_folder(struct rehearsal *r)
 	if (size >= (int)sizeof(r->folder))
 		strcpy(r->folder, "/tmp/dealbox-XXXXXX");
 	if (!mkdtemp(r->folder)) {
-		complain("set XDG_RUNTIME_DIR to a folder that you may write to", "cannot make a folder for the "
-			 "rehearsal: %s", strerror(errno));
+		complain("set XDG_RUNTIME_DIR to a folder that you may write to",
+			 "cannot make a folder for the rehearsal: %s", strerror(errno));
 		*r->folder = '\0';
 		return false;
 	}
@@ -111,5 +111,6 @@ void rehearsal_end(struct rehearsal *r)
 		unlinkat(dirfd(folder), entry->d_name, 0);
 	closedir(folder);
 	if (rmdir(r->folder))
-		complain("remove it; it holds deals", "cannot remove %s: %s", r->folder, strerror(errno));
+		complain("remove it; it holds deals", "cannot remove %s: %s", r->folder,
+			 strerror(errno));
 }

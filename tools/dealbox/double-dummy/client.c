@@ -270,8 +270,10 @@ bool par_of_board(const struct dealbox_board *board, const struct double_dummy *
 
 	/* what is not known may be anything */
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++)
-		for (int sides = DEALBOX_VULNERABLE_NONE; sides <= DEALBOX_VULNERABLE_ALL; sides++) {
-			if ((dealer >= 0 && dealer != seat) || (vulnerable >= 0 && vulnerable != sides))
+		for (int sides = DEALBOX_VULNERABLE_NONE; sides <= DEALBOX_VULNERABLE_ALL;
+		     sides++) {
+			if ((dealer >= 0 && dealer != seat) ||
+			    (vulnerable >= 0 && vulnerable != sides))
 				continue;
 			par_compute(table, seat, (enum dealbox_vulnerable)sides, &par);
 			if (any && memcmp(&par, out, sizeof(par)))

@@ -61,8 +61,8 @@ void par_compute(const struct double_dummy *table, int dealer,
 		 enum dealbox_vulnerable vulnerable, struct par *out);
 
 /*
- * Compute the par of a board. If its dealer or its vulnerability is not known, as board_dealer() and
- * board_vulnerable() tell, it is computed for all of them. Returns false if they differ.
+ * Compute the par of a board. If its dealer or its vulnerability is not known, as board_dealer()
+ * and board_vulnerable() tell, it is computed for all of them. Returns false if they differ.
  */
 bool par_of_board(const struct dealbox_board *board, const struct double_dummy *table,
 		  struct par *out);

@@ -5,8 +5,8 @@
  *
  * Standard input: a line per deal, of 52 digits: the seats (N, E, S, W = 0..3) that hold the cards
  * in the order of enum dealbox_suit, aces first. Standard output: a line per deal in the same
- * order, of 20 hexadecimal digits: the tricks of N, E, S, W as declarer in spades, hearts, diamonds,
- * clubs and no trumps. Cards come in no other way, and leave in none.
+ * order, of 20 hexadecimal digits: the tricks of N, E, S, W as declarer in spades, hearts,
+ * diamonds, clubs and no trumps. Cards come in no other way, and leave in none.
  *
  * Exit status: 0 at the end of the input, 1 if the input is not as above, 2 if libdds failed.
  */

@@ -3,7 +3,8 @@
  * Par: the auction as a game that all four players see through. A player passes or bids any higher
  * contract, which he then declares; a contract that fails is doubled. This is computed backwards
  * from 7NT. Without an auction, a par contract is one that gives this score, where no higher bid is
- * worth more to the side that bids it, and no opponent could gain by bidding the same contract before.
+ * worth more to the side that bids it, and no opponent could gain by bidding the same contract
+ * before.
  */
 #include <stdio.h>
 #include <string.h>

@@ -104,14 +104,16 @@ void boxes_close(struct boxes *boxes, const char *element)
 	box_add(boxes, (struct box){ .kind = BOX_CLOSE }, element);
 }
 
-void boxes_shape(struct boxes *boxes, enum box_kind kind, enum ink ink, double x, double y, double w,
-		 double h)
+void boxes_shape(struct boxes *boxes, enum box_kind kind, enum ink ink, double x, double y,
+		 double w, double h)
 {
-	box_add(boxes, (struct box){ .kind = kind, .ink = ink, .x = x, .y = y, .w = w, .h = h, .tint = 1 },
+	box_add(boxes,
+		(struct box){ .kind = kind, .ink = ink, .x = x, .y = y, .w = w, .h = h, .tint = 1 },
 		NULL);
 }
 
-void boxes_tint(struct boxes *boxes, enum ink ink, double tint, double x, double y, double w, double h)
+void boxes_tint(struct boxes *boxes, enum ink ink, double tint, double x, double y, double w,
+		double h)
 {
 	box_add(boxes, (struct box){ .kind = BOX_FILL, .ink = ink, .x = x, .y = y, .w = w, .h = h,
 				     .tint = tint }, NULL);
@@ -160,7 +162,8 @@ static void end_whole(char *text)
 
 double boxes_line(struct boxes *boxes, const struct line *line, const char *format, ...)
 {
-	static const double shares[] = { [ALIGN_LEFT] = 0, [ALIGN_CENTRE] = 0.5, [ALIGN_RIGHT] = 1 };
+	static const double shares[] = { [ALIGN_LEFT] = 0, [ALIGN_CENTRE] = 0.5,
+					 [ALIGN_RIGHT] = 1 };
 	char text[LINE_MAX + sizeof("…")];
 	struct face face = line->face;
 	double width, least;

@@ -68,16 +68,19 @@ void boxes_clear(struct boxes *boxes);
 void boxes_free(struct boxes *boxes);
 
 void boxes_open(struct boxes *boxes, const char *element);
-/* Begins a figure. Who hears the page hears the words instead of what is drawn until boxes_close(). */
+/*
+ * Begins a figure. Who hears the page hears the words instead of what is drawn until boxes_close().
+ */
 void boxes_figure(struct boxes *boxes, const char *about);
 void boxes_close(struct boxes *boxes, const char *element);
 
 /* Adds a box without text. */
-void boxes_shape(struct boxes *boxes, enum box_kind kind, enum ink ink, double x, double y, double w,
-		 double h);
+void boxes_shape(struct boxes *boxes, enum box_kind kind, enum ink ink, double x, double y,
+		 double w, double h);
 
 /* Adds a filled rectangle of a lighter ink. */
-void boxes_tint(struct boxes *boxes, enum ink ink, double tint, double x, double y, double w, double h);
+void boxes_tint(struct boxes *boxes, enum ink ink, double tint, double x, double y, double w,
+		double h);
 
 /* Adds a QR code of text. */
 void boxes_qr(struct boxes *boxes, double x, double y, double size, const char *text);

@@ -111,8 +111,8 @@ static void marks_add(struct boxes *boxes, const struct layout *layout, const st
 	}
 }
 
-static void curtain_make(struct boxes *boxes, const struct sheet *sheet, const struct layout *layout,
-			 const struct paper *paper, size_t page)
+static void curtain_make(struct boxes *boxes, const struct sheet *sheet,
+			 const struct layout *layout, const struct paper *paper, size_t page)
 {
 	static void (*const sides[])(struct boxes *, const struct sheet *, const struct layout *,
 				     const struct card *) = { front_add, back_add };
@@ -131,8 +131,8 @@ static void curtain_make(struct boxes *boxes, const struct sheet *sheet, const s
 			column = layout->columns - 1 - column;
 		sides[page % 2](boxes, sheet, layout, &(struct card){
 			&sheet->boards[n / DEALBOX_HANDS], (int)(n % DEALBOX_HANDS),
-			{ area.x + column * w + PADDING, area.y + row * h + PADDING, w - 2 * PADDING,
-			  h - 2 * PADDING } });
+			{ area.x + column * w + PADDING, area.y + row * h + PADDING,
+			  w - 2 * PADDING, h - 2 * PADDING } });
 	}
 	if (cards && page % 2 == 0)
 		marks_add(boxes, layout, &area);

@@ -13,7 +13,7 @@
 
 #define LINES		12
 #define SMALL		0.75	/* size of what stands in the corners */
-#define LETTER		1.5	/* widths, in sizes: the hand's letter and points, and a suit's sign */
+#define LETTER 1.5 /* widths, in sizes: the hand's letter and points, and a suit's sign */
 #define SIGN		1.1
 #define NUMBER		1.3	/* of two digits */
 #define MIDDLE_LEFT	0.27	/* left edge of North and South, in widths of the area */
@@ -48,7 +48,8 @@ static void suit_add(const struct diagram *d, int hand, int suit, double x, doub
 	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size }, .ink = (enum ink)suit,
 		.x = x + LETTER * d->size, .y = y, .w = SIGN * d->size }, "%s", suit_signs[suit]);
 	boxes_line(d->boxes, &(struct line){ .face = { .size = d->size, .cards = true },
-		.ink = INK_TEXT, .whole = true, .x = after, .y = y, .w = right - after }, "%s", text);
+		.ink = INK_TEXT, .whole = true, .x = after, .y = y, .w = right - after }, "%s",
+		text);
 	explicit_bzero(text, sizeof(text));
 }
 
@@ -62,7 +63,8 @@ static void hand_add(const struct diagram *d, int hand, double x, int first_line
 		.ink = INK_FAINT, .align = ALIGN_CENTRE, .x = x, .y = y, .w = w }, "%s",
 		sheet_hand_letter(d->sheet, hand));
 	if (d->sheet->pack == dealbox_pack_bridge() && sheet_hand_known(d->sheet, d->board, hand))
-		boxes_line(d->boxes, &(struct line){ .face = { .size = d->size * SMALL }, .ink = INK_FAINT,
+		boxes_line(d->boxes, &(struct line){ .face = { .size = d->size * SMALL },
+						     .ink = INK_FAINT,
 			.align = ALIGN_CENTRE, .x = x, .y = y + d->line, .w = w }, "%u",
 			sheet_points(d->board->deal.hand[hand]));
 	for (int suit = 0; suit < 4; suit++)
@@ -163,7 +165,8 @@ static void tricks_row(const struct diagram *d, const char *who, int seat, doubl
 		const int denomination = columns[n];
 
 		if (seat >= 0) {
-			snprintf(text, sizeof(text), "%u", d->board->tricks->tricks[denomination][seat]);
+			snprintf(text, sizeof(text), "%u",
+				 d->board->tricks->tricks[denomination][seat]);
 			tricks_cell(d, "TD", &line, &x, column, INK_TEXT, text);
 		} else {
 			tricks_cell(d, "TH", &line, &x, column,
@@ -176,7 +179,9 @@ static void tricks_row(const struct diagram *d, const char *who, int seat, doubl
 		boxes_close(d->boxes, "TR");
 }
 
-/* The header has no seat (-1). Rows of a side are one when both its players take the same tricks. */
+/*
+ * The header has no seat (-1). Rows of a side are one when both its players take the same tricks.
+ */
 static void tricks_add(const struct diagram *d)
 {
 	const double x = d->area.x + MIDDLE_RIGHT * d->area.w + d->gap, step = 0.8 * d->line;
@@ -190,7 +195,9 @@ static void tricks_add(const struct diagram *d)
 
 		for (int seat = side; seat < (merged ? side + 1 : side + 3); seat += 2) {
 			y += step;
-			tricks_row(d, merged ? d->sheet->words->sides[side] : d->sheet->words->seats[seat],
+			tricks_row(d,
+				   merged ? d->sheet->words->sides[side] :
+					    d->sheet->words->seats[seat],
 				   seat, x, y);
 		}
 	}
@@ -236,8 +243,8 @@ static void corner_words(struct corner *corner, const char *text)
 
 static struct corner corner_start(const struct diagram *d, double left, double right)
 {
-	return (struct corner){ d, d->area.x + left * d->area.w, (right - left) * d->area.w - d->gap,
-				line_y(d, 8) };
+	return (struct corner){ d, d->area.x + left * d->area.w,
+				(right - left) * d->area.w - d->gap, line_y(d, 8) };
 }
 
 /* Every contract of the par, several on a line if there are many. */
@@ -279,7 +286,8 @@ static void levels_add(struct corner *corner, const char *who, int seat, bool tw
 			corner_line(corner, text);
 			used = 0;
 		}
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "", levels[i]);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", used ? " " : "",
+					 levels[i]);
 	}
 	corner_line(corner, text);
 }

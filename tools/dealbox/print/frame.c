@@ -132,8 +132,8 @@ struct area frame_begin(struct boxes *boxes, const struct sheet *sheet, const st
 	return (struct area){ PAGE_MARGIN, top, w, bottom - top };
 }
 
-void frame_end(struct boxes *boxes, const struct sheet *sheet, const struct paper *paper, double size,
-	       size_t page, size_t pages)
+void frame_end(struct boxes *boxes, const struct sheet *sheet, const struct paper *paper,
+	       double size, size_t page, size_t pages)
 {
 	const double h = footer_height(boxes, sheet, size);
 	const struct area footer = { PAGE_MARGIN, paper->h - PAGE_MARGIN - h,

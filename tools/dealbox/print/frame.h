@@ -35,7 +35,7 @@ void rule_add(struct boxes *boxes, double x, double y, double w);
  */
 struct area frame_begin(struct boxes *boxes, const struct sheet *sheet, const struct paper *paper,
 			double size);
-void frame_end(struct boxes *boxes, const struct sheet *sheet, const struct paper *paper, double size,
-	       size_t page, size_t pages);
+void frame_end(struct boxes *boxes, const struct sheet *sheet, const struct paper *paper,
+	       double size, size_t page, size_t pages);
 
 #endif

@@ -47,7 +47,8 @@ static void start_put(FILE *out, const struct sheet *sheet)
 	const char *title = *sheet->title ? sheet->title : sheet->words->records;
 
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width\">\n", sheet->words->language);
+		"<meta name=\"viewport\" content=\"width=device-width\">\n",
+		sheet->words->language);
 	element_put(out, "<title>", title, "</title>\n");
 	fputs(head, out);
 	for (int suit = 0; suit < 4; suit++)
@@ -64,7 +65,9 @@ static void suits_put(FILE *out, const struct sheet *sheet)
 	static const char classes[] = "shdc";
 
 	for (int suit = 0; suit < 4; suit++)
-		fprintf(out, "<th scope=\"col\"><span class=\"%c\" aria-hidden=\"true\">%s</span> %s</th>",
+		fprintf(out,
+			"<th scope=\"col\"><span class=\"%c\" aria-hidden=\"true\">%s</span> "
+			"%s</th>",
 			classes[suit], suit_signs[suit], sheet->words->suits[suit]);
 }
 
@@ -135,7 +138,8 @@ static void makes_put(FILE *out, const struct sheet *sheet, const struct double_
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
 		const int count = sheet_levels(sheet, tricks, seat, levels);
 
-		element_put(out, seat ? "; " : " ", sheet->words->seat_names[seat], count ? "" : " —");
+		element_put(out, seat ? "; " : " ", sheet->words->seat_names[seat],
+			    count ? "" : " —");
 		for (int i = 0; i < count; i++)
 			element_put(out, " ", levels[i], "");
 	}

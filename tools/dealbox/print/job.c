@@ -39,10 +39,13 @@ static bool properties_read(sd_bus *bus, struct print_job *out)
 	return job;
 }
 
-/* An outcome in words. One of a later service is given by its name, as nothing else is known of it. */
+/*
+ * An outcome in words. One of a later service is given by its name, as nothing else is known of it.
+ */
 static const char *outcome_text(const struct words *words, const char *name)
 {
-	static const char *const names[] = { "", "exact", "differs", "void", "unknown", "captured", "revoked" };
+	static const char *const names[] = { "", "exact", "differs", "void", "unknown", "captured",
+					     "revoked" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (!strcmp(names[i], name))
@@ -73,8 +76,8 @@ static int insertion_take(struct print_job *out, sd_bus_message *m)
 
 	if (!to)
 		return -ENOMEM;
-	err = sd_bus_message_read(m, "(uusuxxs)", &to->board, &to->copy, &machine, &to->number, &to->begun,
-				  &to->ended, &outcome);
+	err = sd_bus_message_read(m, "(uusuxxs)", &to->board, &to->copy, &machine, &to->number,
+				  &to->begun, &to->ended, &outcome);
 	if (err <= 0)
 		return err;
 	snprintf(to->machine, sizeof(to->machine), "%s", machine);
@@ -142,7 +145,10 @@ int print_job_deals(sd_bus *bus, uint64_t set)
 	return err < 0 ? -1 : fd;
 }
 
-/* Sets *found if the answer of GetSets has the set as played, without open jobs. Returns 0 or -errno. */
+/*
+ * Sets *found if the answer of GetSets has the set as played, without open jobs. Returns 0 or
+ * -errno.
+ */
 static int set_played(sd_bus_message *reply, uint64_t wanted, bool *found)
 {
 	int err = sd_bus_message_enter_container(reply, 'a', "(txsubu)"), played;
@@ -151,8 +157,8 @@ static int set_played(sd_bus_message *reply, uint64_t wanted, bool *found)
 	const char *session;
 	int64_t added;
 
-	while (err >= 0 && (err = sd_bus_message_read(reply, "(txsubu)", &number, &added, &session, &boards,
-						      &played, &open)) > 0)
+	while (err >= 0 && (err = sd_bus_message_read(reply, "(txsubu)", &number, &added, &session,
+						      &boards, &played, &open)) > 0)
 		if (number == wanted && played && !open)
 			*found = true;
 	return err;
@@ -175,9 +181,12 @@ bool print_job_is_played(sd_bus *bus, const struct print_job *job)
 	request_end(&r);
 	if (err < 0 || found)
 		return found;
-	snprintf(next, sizeof(next), "after the session, close its jobs and run `dealbox set played %llu`",
+	snprintf(next, sizeof(next),
+		 "after the session, close its jobs and run `dealbox set played %llu`",
 		 (unsigned long long)job->set);
-	complain(next, "the set of job %lu is not marked as played, or has open jobs; no statistics were made",
+	complain(next,
+		 "the set of job %lu is not marked as played, or has open jobs; no statistics were "
+		 "made",
 		 job->number);
 	return false;
 }
@@ -187,7 +196,8 @@ static const char *time_text(int64_t at, char text[32])
 	const time_t seconds = at / 1000000;
 	struct tm local;
 
-	if (!at || !localtime_r(&seconds, &local) || !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local))
+	if (!at || !localtime_r(&seconds, &local) ||
+	    !strftime(text, 32, "%Y-%m-%d %H:%M:%S", &local))
 		strcpy(text, "—");
 	return text;
 }
@@ -248,6 +258,6 @@ void print_job_footer(const struct print_job *job, const struct words *words, ch
 		snprintf(count, sizeof(count), "%u / %u", job->exact, all);
 	else
 		snprintf(count, sizeof(count), "%u", job->exact);
-	snprintf(text, JOB_FOOTER, "%s %s, %s %s", count, words->outcomes[DEALBOX_LEDGER_EXACT], words->head,
-		 job->head);
+	snprintf(text, JOB_FOOTER, "%s %s, %s %s", count, words->outcomes[DEALBOX_LEDGER_EXACT],
+		 words->head, job->head);
 }

@@ -31,7 +31,9 @@ struct print_job {
 /* Read a job. Call print_job_free() in any case. Returns false after reporting an error. */
 bool print_job_read(sd_bus *bus, unsigned long number, struct print_job *out);
 
-/* The same from the file of a ledger, which this user can read: of who deals without the service. */
+/*
+ * The same from the file of a ledger, which this user can read: of who deals without the service.
+ */
 bool print_job_of_ledger(const char *path, unsigned long number, struct print_job *out);
 
 void print_job_free(struct print_job *job);
@@ -40,8 +42,9 @@ void print_job_free(struct print_job *job);
 struct print_insertion *print_insertion_new(struct print_job *job);
 
 /*
- * Get the deals of the set of a job in the file of a ledger, as PBN in memory. The ledger has a record
- * of who sees them before a card is read. Returns a descriptor, or -1 after reporting an error.
+ * Get the deals of the set of a job in the file of a ledger, as PBN in memory. The ledger has a
+ * record of who sees them before a card is read. Returns a descriptor, or -1 after reporting an
+ * error.
  */
 int print_job_deals_of_ledger(const char *path, unsigned long number);
 
@@ -52,8 +55,8 @@ int print_job_deals_of_ledger(const char *path, unsigned long number);
 int print_job_deals(sd_bus *bus, uint64_t set);
 
 /*
- * Ask the service whether the set of a job is marked as played and no job of it is open. Returns false
- * after reporting that it is not, or an error. No card is asked for.
+ * Ask the service whether the set of a job is marked as played and no job of it is open. Returns
+ * false after reporting that it is not, or an error. No card is asked for.
  */
 bool print_job_is_played(sd_bus *bus, const struct print_job *job);
 
@@ -62,6 +65,7 @@ void print_job_receipt(struct rows *rows, const struct print_job *job, const str
 
 /* Write the line for the foot of pages: "36 × 10 exact, ledger head 12:ab..". */
 #define JOB_FOOTER	256
-void print_job_footer(const struct print_job *job, const struct words *words, char text[JOB_FOOTER]);
+void print_job_footer(const struct print_job *job, const struct words *words,
+		      char text[JOB_FOOTER]);
 
 #endif

@@ -11,8 +11,8 @@ const struct print_engine *engine_load(void)
 	const struct print_engine *engine = module ? dlsym(module, ENGINE_SYMBOL) : NULL;
 
 	if (!engine) {
-		complain("install cairo, pango, librsvg, libqpdf and libqrencode; -o FILE.html works "
-			 "without them", "pages cannot be drawn: %s", dlerror());
+		complain("install cairo, pango, librsvg, libqpdf and libqrencode; -o FILE.html "
+			 "works without them", "pages cannot be drawn: %s", dlerror());
 		return NULL;
 	}
 	if (engine->version != ENGINE_VERSION) {

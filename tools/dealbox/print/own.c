@@ -38,8 +38,10 @@ static int ledger_insertion(const struct dealbox_ledger_insertion *from, void *c
 	to->ended = from->ended;
 	snprintf(to->machine, sizeof(to->machine), "%s", from->machine);
 	/* until its copy is found to be recorded, and no later one to be exact */
-	snprintf(to->outcome, sizeof(to->outcome), "%s", from->outcome == DEALBOX_LEDGER_EXACT ? "revoked" :
-		 dealbox_ledger_outcome_name(from->outcome));
+	snprintf(to->outcome, sizeof(to->outcome), "%s",
+		 from->outcome == DEALBOX_LEDGER_EXACT ?
+			 "revoked" :
+			 dealbox_ledger_outcome_name(from->outcome));
 	out->count++;
 	return 0;
 }
@@ -90,7 +92,8 @@ bool print_job_of_ledger(const char *path, unsigned long number, struct print_jo
 		complain("`dealbox ledger verify` says what is wrong with it", "%s",
 			 dealbox_ledger_error(ledger)->what);
 	else if (!out->added)
-		complain("`dealbox ledger list` shows its jobs", "%s: it has no job %lu", path, number);
+		complain("`dealbox ledger list` shows its jobs", "%s: it has no job %lu", path,
+			 number);
 	else
 		good = true;
 	dealbox_ledger_free(ledger);
@@ -147,7 +150,8 @@ static int set_put(const struct dealbox_set *set)
 {
 	const int fd = memfd_create("set.pbn", MFD_CLOEXEC);
 
-	if (fd >= 0 && !dealbox_format_write_fd(dealbox_format_find("pbn"), set, fd, "set.pbn", NULL) &&
+	if (fd >= 0 &&
+	    !dealbox_format_write_fd(dealbox_format_find("pbn"), set, fd, "set.pbn", NULL) &&
 	    !lseek(fd, 0, SEEK_SET))
 		return fd;
 	complain("free some memory", "the deals cannot be kept in memory: %s", strerror(errno));
@@ -167,13 +171,16 @@ int print_job_deals_of_ledger(const char *path, unsigned long number)
 		complain("free some memory", "out of memory");
 	else if (dealbox_ledger_open(ledger, path, DEALBOX_LEDGER_WRITE) ||
 		 dealbox_ledger_jobs(ledger, number, job_keep, &job))
-		complain(dealbox_ledger_error(ledger)->next, "%s", dealbox_ledger_error(ledger)->what);
+		complain(dealbox_ledger_error(ledger)->next, "%s",
+			 dealbox_ledger_error(ledger)->what);
 	else if (!job.job)
-		complain("`dealbox ledger list` shows its jobs", "%s: it has no job %lu", path, number);
+		complain("`dealbox ledger list` shows its jobs", "%s: it has no job %lu", path,
+			 number);
 	else if (!job.set)
 		complain("print the file of the deals", "%s: job %lu has no set", path, number);
 	else if (deals_take(ledger, &job, set))
-		complain(dealbox_ledger_error(ledger)->next, "%s", dealbox_ledger_error(ledger)->what);
+		complain(dealbox_ledger_error(ledger)->next, "%s",
+			 dealbox_ledger_error(ledger)->what);
 	else
 		fd = set_put(set);
 	dealbox_set_free(set);

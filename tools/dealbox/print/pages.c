@@ -21,7 +21,8 @@ static void auction_add(struct boxes *boxes, const struct sheet *sheet, const st
 	y += 1.2 * h;
 	for (int n = 0; n < 4; n++)
 		boxes_line(boxes, &(struct line){ .face = { .size = size }, .ink = INK_TEXT,
-			.align = ALIGN_CENTRE, .x = area->x + n * column, .y = y, .w = column }, "%s",
+			.align = ALIGN_CENTRE, .x = area->x + n * column, .y = y, .w = column },
+			"%s",
 			words->seat_names[order[n]]);
 	boxes_close(boxes, "P");
 	for (y += h + step; y + step < last; y += step)
@@ -75,8 +76,8 @@ static void boards_add(struct boxes *boxes, const struct sheet *sheet, const str
 	}
 }
 
-static void records_make(struct boxes *boxes, const struct sheet *sheet, const struct layout *layout,
-			 const struct paper *paper, size_t page)
+static void records_make(struct boxes *boxes, const struct sheet *sheet,
+			 const struct layout *layout, const struct paper *paper, size_t page)
 {
 	const struct area area = frame_begin(boxes, sheet, paper, layout->around);
 
@@ -101,7 +102,8 @@ static const struct layout large = {
 	.name = "large", RECORDS, .columns = 1, .rows = 2, .size = 22, .around = 12, .share = 1
 };
 
-static const struct layout *const layouts[] = { &pocket, &wall, &study, &large, &curtain9, &curtain16 };
+static const struct layout *const layouts[] = { &pocket, &wall, &study, &large, &curtain9,
+						&curtain16 };
 
 #define LAYOUTS	(sizeof(layouts) / sizeof(*layouts))
 

@@ -11,9 +11,12 @@ struct layout {
 	size_t (*count)(const struct sheet *sheet, const struct layout *layout);
 	void (*make)(struct boxes *boxes, const struct sheet *sheet, const struct layout *layout,
 		     const struct paper *paper, size_t page);
-	/* Prepares the rows of tables for the width of a page, once, before they are counted; or NULL. */
-	void (*fold)(const struct sheet *sheet, const struct layout *layout, const struct ruler *ruler,
-		     const struct paper *paper);
+	/*
+	 * Prepares the rows of tables for the width of a page, once, before they are counted; or
+	 * NULL.
+	 */
+	void (*fold)(const struct sheet *sheet, const struct layout *layout,
+		     const struct ruler *ruler, const struct paper *paper);
 	unsigned int columns, rows;
 	double size;		/* of the cards */
 	double around;		/* of header and footer */

@@ -45,7 +45,9 @@ void plot_fill(struct plot *plot, enum ink ink, double tint, double x, double y,
 	struct plot_mark *mark = mark_add(plot);
 
 	if (mark)
-		*mark = (struct plot_mark){ .ink = ink, .tint = tint, .x = x, .y = y, .w = w, .h = h };
+		*mark = (struct plot_mark){
+			.ink = ink, .tint = tint, .x = x, .y = y, .w = w, .h = h
+		};
 }
 
 void plot_text(struct plot *plot, enum align align, double x, double y, double w, double h,
@@ -56,7 +58,9 @@ void plot_text(struct plot *plot, enum align align, double x, double y, double w
 
 	if (!mark)
 		return;
-	*mark = (struct plot_mark){ .ink = INK_TEXT, .tint = 1, .align = align, .x = x, .y = y, .w = w, .h = h };
+	*mark = (struct plot_mark){
+		.ink = INK_TEXT, .tint = 1, .align = align, .x = x, .y = y, .w = w, .h = h
+	};
 	va_start(list, format);
 	vsnprintf(mark->text, sizeof(mark->text), format, list);
 	va_end(list);

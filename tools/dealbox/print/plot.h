@@ -28,7 +28,8 @@ struct plot {
 struct plot *plot_new(double w, double h);
 void plot_free(struct plot *plot);
 
-void plot_fill(struct plot *plot, enum ink ink, double tint, double x, double y, double w, double h);
+void plot_fill(struct plot *plot, enum ink ink, double tint, double x, double y, double w,
+	       double h);
 
 /* Add a text (printf) whose line is as high as the box, at most PLOT_TEXT - 1 bytes. */
 void plot_text(struct plot *plot, enum align align, double x, double y, double w, double h,

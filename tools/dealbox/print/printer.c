@@ -15,7 +15,8 @@ extern char **environ;
 static int lp_start(const char *printer, const char *title, bool duplex, pid_t *pid, int *to)
 {
 	char *const arguments[] = { "lp", "-d", (char *)printer, "-t", (char *)title, "-o",
-				    duplex ? "sides=two-sided-long-edge" : "sides=one-sided", "-", NULL };
+				    duplex ? "sides=two-sided-long-edge" : "sides=one-sided", "-",
+				    NULL };
 	posix_spawn_file_actions_t actions;
 	int ends[2], err;
 
@@ -69,6 +70,7 @@ bool printer_send(const char *printer, const char *title, bool duplex, const str
 		;
 	if (written && WIFEXITED(status) && !WEXITSTATUS(status))
 		return true;
-	complain("`lpstat -p` lists the printers", "the printer %s did not take the pages", printer);
+	complain("`lpstat -p` lists the printers", "the printer %s did not take the pages",
+		 printer);
 	return false;
 }

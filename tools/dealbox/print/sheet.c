@@ -57,8 +57,8 @@ void sheet_holding(const struct sheet *sheet, const struct sheet_board *board, i
 
 	for (unsigned int rank = 0; rank < RANKS; rank++)
 		if (cards >> rank & 1)
-			used += (size_t)snprintf(text + used, HOLDING_TEXT - used, "%s%s", used ? " " : "",
-						 rank_text(sheet, rank));
+			used += (size_t)snprintf(text + used, HOLDING_TEXT - used, "%s%s",
+						 used ? " " : "", rank_text(sheet, rank));
 	/* a void is known only if the whole hand is */
 	if (!used)
 		strcpy(text, sheet_hand_known(sheet, board, hand) ? "—" : "?");
@@ -71,7 +71,8 @@ const char *sheet_hand_letter(const struct sheet *sheet, int hand)
 }
 
 /* "N", "NS", "EW" */
-static void declarers_text(const struct sheet *sheet, unsigned int declarers, char *text, size_t size)
+static void declarers_text(const struct sheet *sheet, unsigned int declarers, char *text,
+			   size_t size)
 {
 	size_t used = 0;
 
@@ -83,7 +84,8 @@ static void declarers_text(const struct sheet *sheet, unsigned int declarers, ch
 		}
 	for (int seat = 0; seat < 4 && used < size; seat++)
 		if (declarers >> seat & 1)
-			used += (size_t)snprintf(text + used, size - used, "%s", sheet->words->seats[seat]);
+			used += (size_t)snprintf(text + used, size - used, "%s",
+						 sheet->words->seats[seat]);
 }
 
 void sheet_contract(const struct sheet *sheet, const struct par_contract *contract,
@@ -96,7 +98,8 @@ void sheet_contract(const struct sheet *sheet, const struct par_contract *contra
 		snprintf(over, sizeof(over), " %s%d", contract->result < 0 ? "−" : "+",
 			 abs(contract->result));
 	snprintf(text, CONTRACT_TEXT, "%u%s%s %s%s", contract->level,
-		 contract->denomination < NOTRUMPS ? suit_signs[contract->denomination] : sheet->words->notrump,
+		 contract->denomination < NOTRUMPS ? suit_signs[contract->denomination] :
+						     sheet->words->notrump,
 		 contract->result < 0 ? "x" : "", who, over);
 }
 

@@ -56,7 +56,9 @@ unsigned int sheet_points(dealbox_cards hand);
 /* Returns the number of cards of the pack that no hand of the board holds. */
 unsigned int sheet_unknown(const struct sheet *sheet, const struct sheet_board *board);
 
-/* Room for the ranks of a suit. Sheets write "—" for a void, "?" if no card of the hand is known. */
+/*
+ * Room for the ranks of a suit. Sheets write "—" for a void, "?" if no card of the hand is known.
+ */
 #define HOLDING_TEXT	96
 
 /* Writes the ranks that a hand holds in a suit, with spaces between. */
@@ -70,8 +72,8 @@ bool sheet_hand_known(const struct sheet *sheet, const struct sheet_board *board
 const char *sheet_hand_letter(const struct sheet *sheet, int hand);
 
 /*
- * Writes what a declarer makes, "4♠", "2♥": the highest level of each denomination, no trumps first.
- * Returns how many.
+ * Writes what a declarer makes, "4♠", "2♥": the highest level of each denomination, no trumps
+ * first. Returns how many.
  */
 #define LEVEL_TEXT	16
 int sheet_levels(const struct sheet *sheet, const struct double_dummy *table, int seat,

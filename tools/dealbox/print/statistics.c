@@ -28,10 +28,12 @@ double statistics_points_chance(unsigned int points)
 		for (unsigned int k = 0; k <= 4; k++)
 			for (unsigned int q = 0; q <= 4; q++)
 				for (unsigned int j = 0; j <= 4; j++)
-					if (4 * a + 3 * k + 2 * q + j == points && a + k + q + j <= HAND)
+					if (4 * a + 3 * k + 2 * q + j == points &&
+					    a + k + q + j <= HAND)
 						ways += choose(4, a) * choose(4, k) * choose(4, q) *
-							choose(4, j) * choose(DEALBOX_CARDS - HONOURS,
-									      HAND - a - k - q - j);
+							choose(4, j) *
+							choose(DEALBOX_CARDS - HONOURS,
+							       HAND - a - k - q - j);
 	return ways / choose(DEALBOX_CARDS, HAND);
 }
 
@@ -127,7 +129,8 @@ static void names_add(struct rows *rows, const struct words *words, const char *
 	rows_cell(rows, "%s", words->expected);
 }
 
-static void row_add(struct rows *rows, const char *name, const unsigned int hands[4], double expected)
+static void row_add(struct rows *rows, const char *name, const unsigned int hands[4],
+		    double expected)
 {
 	unsigned int all = 0;
 
@@ -148,7 +151,8 @@ static void means_add(struct rows *rows, const struct counts *counts, const stru
 	rows_begin(rows, ROW_CELLS);
 	rows_cell(rows, "%s", words->mean);
 	for (int seat = 0; seat < 4; seat++) {
-		rows_cell(rows, "%.2f", counts->hands[seat] ? 1.0 * counts->sum[seat] / counts->hands[seat] : 0);
+		rows_cell(rows, "%.2f",
+			  counts->hands[seat] ? 1.0 * counts->sum[seat] / counts->hands[seat] : 0);
 		sum += counts->sum[seat];
 		hands += counts->hands[seat];
 	}
@@ -160,7 +164,8 @@ static void points_add(struct rows *rows, const struct counts *counts, unsigned 
 {
 	static const struct {
 		unsigned int from, to;
-	} ranges[] = { { 0, 3 }, { 4, 6 }, { 7, 9 }, { 10, 12 }, { 13, 15 }, { 16, 18 }, { 19, 21 }, { 22, 37 } };
+	} ranges[] = { { 0, 3 }, { 4, 6 }, { 7, 9 }, { 10, 12 }, { 13, 15 }, { 16, 18 }, { 19, 21 },
+		       { 22, 37 } };
 	char name[16];
 
 	for (size_t r = 0; r < sizeof(ranges) / sizeof(*ranges); r++) {
@@ -185,7 +190,8 @@ static void shapes_add(struct rows *rows, const struct counts *counts, unsigned 
 		const struct shape *shape = &counts->shapes[i];
 		const unsigned int *found = shape->hands;
 
-		if (shape->chance * hands < WORTH_A_ROW && !(found[0] + found[1] + found[2] + found[3]))
+		if (shape->chance * hands < WORTH_A_ROW &&
+		    !(found[0] + found[1] + found[2] + found[3]))
 			continue;
 		snprintf(name, sizeof(name), "%u-%u-%u-%u", shape->lengths[0], shape->lengths[1],
 			 shape->lengths[2], shape->lengths[3]);

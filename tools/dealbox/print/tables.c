@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Tables: rows of cells, which may have several lines, with paragraphs and plots between them. Names of columns
- * are repeated on each page. A heading, or the names of columns, stay with the row below.
+ * Tables: rows of cells, which may have several lines, with paragraphs and plots between them.
+ * Names of columns are repeated on each page. A heading, or the names of columns, stay with the row
+ * below.
  */
 #include <math.h>
 #include <string.h>
@@ -39,7 +40,8 @@ static double cell_left(const struct sheet_row *row, size_t cell)
 
 /* ---- lines of cells ------------------------------------------------------ */
 
-static bool fits(const struct ruler *ruler, const struct face *face, const char *text, size_t size, double w)
+static bool fits(const struct ruler *ruler, const struct face *face, const char *text, size_t size,
+		 double w)
 {
 	char line[512];
 
@@ -51,8 +53,8 @@ static bool fits(const struct ruler *ruler, const struct face *face, const char 
 }
 
 /* Replaces spaces by ends of lines, at most that many. Returns the number of lines. */
-static unsigned int cell_fold(char *text, const struct ruler *ruler, const struct face *face, double w,
-			      unsigned int most)
+static unsigned int cell_fold(char *text, const struct ruler *ruler, const struct face *face,
+			      double w, unsigned int most)
 {
 	unsigned int lines = 1;
 	char *line = text, *end = NULL, *space = text;
@@ -78,7 +80,8 @@ static double step_of(const struct area *area)
 }
 
 /* Lines that a plot takes. It is drawn smaller if they are lower on the page. */
-static unsigned int plot_lines(const struct plot *plot, const struct layout *layout, const struct paper *paper)
+static unsigned int plot_lines(const struct plot *plot, const struct layout *layout,
+			       const struct paper *paper)
 {
 	const double step = (paper->h - 2 * PAGE_MARGIN) / (LINES_ON_PAGE + 1);
 	const double h = PLOT_WIDTH * (paper->w - 2 * PAGE_MARGIN) * plot->h / plot->w;
@@ -86,8 +89,8 @@ static unsigned int plot_lines(const struct plot *plot, const struct layout *lay
 	return (unsigned int)fmin(ceil(h / step), layout->rows - 3);
 }
 
-static void tables_fold(const struct sheet *sheet, const struct layout *layout, const struct ruler *ruler,
-			const struct paper *paper)
+static void tables_fold(const struct sheet *sheet, const struct layout *layout,
+			const struct ruler *ruler, const struct paper *paper)
 {
 	const double w = paper->w - 2 * PAGE_MARGIN;
 
@@ -100,7 +103,8 @@ static void tables_fold(const struct sheet *sheet, const struct layout *layout, 
 		if (row->kind != ROW_CELLS && row->kind != ROW_TEXT)
 			continue;
 		for (size_t cell = 0; cell < cells_of(row); cell++) {
-			const double room = w * (cell_left(row, cell + 1) - cell_left(row, cell)) - GAP;
+			const double room =
+				w * (cell_left(row, cell + 1) - cell_left(row, cell)) - GAP;
 			const unsigned int lines = cell_fold(row->cells[cell], ruler, &face, room,
 							     layout->rows);
 
@@ -139,7 +143,8 @@ static size_t page_end(const struct sheet *sheet, const struct layout *layout, s
 	unsigned int used = 0;
 	size_t i = first;
 
-	while (i < sheet->rows_count && (i == first || used + height_together(sheet, i) <= layout->rows)) {
+	while (i < sheet->rows_count &&
+	       (i == first || used + height_together(sheet, i) <= layout->rows)) {
 		used += height_of(&sheet->rows[i], i == first);
 		i++;
 	}
@@ -161,13 +166,17 @@ static void heading_add(struct boxes *boxes, const struct sheet_row *row, const 
 			double size)
 {
 	boxes_open(boxes, "H2");
-	boxes_line(boxes, &(struct line){ .face = { .size = HEADING * size, .bold = true }, .ink = INK_TEXT,
+	boxes_line(boxes, &(struct line){ .face = { .size = HEADING * size, .bold = true },
+					  .ink = INK_TEXT,
 		.x = area->x, .y = area->y, .w = area->w }, "%s", row->cells[0]);
 	boxes_close(boxes, "H2");
 }
 
-/* The lines of a cell. Each but the last ends with a space, for who selects the text or hears it. */
-static void lines_add(struct boxes *boxes, const char *text, const struct area *area, double size, bool bold)
+/*
+ * The lines of a cell. Each but the last ends with a space, for who selects the text or hears it.
+ */
+static void lines_add(struct boxes *boxes, const char *text, const struct area *area, double size,
+		      bool bold)
 {
 	struct line line = { .face = { .size = size, .bold = bold }, .ink = INK_TEXT, .x = area->x,
 			     .y = area->y, .w = area->w };
@@ -179,7 +188,8 @@ static void lines_add(struct boxes *boxes, const char *text, const struct area *
 	}
 }
 
-static void cells_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area, double size)
+static void cells_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area,
+		      double size)
 {
 	const char *const element = row->kind == ROW_NAMES ? "TH" : "TD";
 
@@ -196,7 +206,8 @@ static void cells_add(struct boxes *boxes, const struct sheet_row *row, const st
 	boxes_close(boxes, "TR");
 }
 
-static void text_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area, double size)
+static void text_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area,
+		     double size)
 {
 	boxes_open(boxes, "P");
 	lines_add(boxes, row->cells[0], area, size, false);
@@ -204,7 +215,8 @@ static void text_add(struct boxes *boxes, const struct sheet_row *row, const str
 }
 
 /* With a gap below */
-static void plot_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area, double size)
+static void plot_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area,
+		     double size)
 {
 	const struct plot *plot = row->plot;
 	const double h = row->lines * area->h - GAP;
@@ -217,16 +229,19 @@ static void plot_add(struct boxes *boxes, const struct sheet_row *row, const str
 		const double x = area->x + scale * mark->x, y = area->y + scale * mark->y;
 
 		if (!*mark->text)
-			boxes_tint(boxes, mark->ink, mark->tint, x, y, scale * mark->w, scale * mark->h);
+			boxes_tint(boxes, mark->ink, mark->tint, x, y, scale * mark->w,
+				   scale * mark->h);
 		else
 			boxes_line(boxes, &(struct line){ .ink = mark->ink, .align = mark->align,
-				.face = { .size = scale * mark->h / boxes_height(boxes, 1) }, .x = x, .y = y,
+				.face = { .size = scale * mark->h / boxes_height(boxes, 1) },
+				.x = x, .y = y,
 				.w = scale * mark->w }, "%s", mark->text);
 	}
 	boxes_close(boxes, "Figure");
 }
 
-static void row_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area, double size)
+static void row_add(struct boxes *boxes, const struct sheet_row *row, const struct area *area,
+		    double size)
 {
 	static void (*const adds[])(struct boxes *boxes, const struct sheet_row *row,
 				    const struct area *area, double size) = {
@@ -298,6 +313,7 @@ static void tables_make(struct boxes *boxes, const struct sheet *sheet, const st
 }
 
 const struct layout tables_layout = {
-	.name = "tables", .count = tables_count, .make = tables_make, .fold = tables_fold, .columns = 1,
+	.name = "tables", .count = tables_count, .make = tables_make, .fold = tables_fold,
+	.columns = 1,
 	.rows = LINES_ON_PAGE, .size = 9, .around = 9
 };

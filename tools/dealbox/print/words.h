@@ -35,7 +35,9 @@ struct words {
 	const char *head;		/* before the head of the ledger */
 };
 
-/* Returns the words of a language: "nb", or the name of a locale, "nb_NO.UTF-8"; NULL if unknown. */
+/*
+ * Returns the words of a language: "nb", or the name of a locale, "nb_NO.UTF-8"; NULL if unknown.
+ */
 const struct words *words_find(const char *language);
 
 /* Returns the words with that index; NULL beyond the last. */

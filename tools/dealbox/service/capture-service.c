@@ -14,7 +14,9 @@
 #include "dealing/capture.h"
 #include "job-watch.h"
 
-static const struct job_watch_kind capturing = { .again = "`dealbox capture --resume FILE` continues it" };
+static const struct job_watch_kind capturing = {
+	.again = "`dealbox capture --resume FILE` continues it"
+};
 
 static enum status capture_add(struct job_watch *f, const struct capture_options *options)
 {
@@ -90,7 +92,9 @@ static enum status set_read(int fd, struct dealbox_set **set)
 	int err;
 
 	*set = dealbox_set_new(NULL);
-	err = *set ? dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL, NULL) : -ENOMEM;
+	err = *set ? dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL,
+					    NULL) :
+		     -ENOMEM;
 	if (!err && dealbox_set_count(*set))
 		return STATUS_DONE;
 	complain(err == -ENOMEM ? "free some memory" : "capture the board again",
@@ -99,7 +103,8 @@ static enum status set_read(int fd, struct dealbox_set **set)
 }
 
 /* Get the deals of the set, if this user may see them. Otherwise copies can still be dealt. */
-static enum status set_get(struct job_watch *f, uint64_t number, const char *file, struct dealbox_set **set)
+static enum status set_get(struct job_watch *f, uint64_t number, const char *file,
+			   struct dealbox_set **set)
 {
 	enum status status;
 	struct request r;
@@ -115,10 +120,13 @@ static enum status set_get(struct job_watch *f, uint64_t number, const char *fil
 	if (err >= 0) {
 		status = set_read(fd, set);
 	} else if (sd_bus_error_has_name(&r.error, SD_BUS_ERROR_ACCESS_DENIED)) {
-		snprintf(next, sizeof(next), "`dealbox deal --set %llu --copies N` makes exact copies all the same; "
-			 "root writes the file by `dealbox capture --resume FILE`", (unsigned long long)number);
-		complain(next, "the board is read, as set %llu of the service; but this user may not see its cards, "
-			 "and %s was not written", (unsigned long long)number, file);
+		snprintf(next, sizeof(next), "`dealbox deal --set %llu --copies N` makes exact "
+					     "copies all the same; root writes the file by "
+					     "`dealbox capture --resume FILE`",
+					     (unsigned long long)number);
+		complain(next, "the board is read, as set %llu of the service; but this user may "
+			       "not see its cards, and %s was not written",
+			       (unsigned long long)number, file);
 		status = STATUS_INPUT;
 	} else {
 		status = service_error(&r, err);
@@ -134,7 +142,8 @@ static enum status capture_follow(struct job_watch *f, const struct capture_opti
 	uint64_t number = 0;
 
 	status = job_watch_open(f);
-	if (status == STATUS_DONE && !options->resume && !wanted_there(&options->wanted, f->machines))
+	if (status == STATUS_DONE && !options->resume &&
+	    !wanted_there(&options->wanted, f->machines))
 		status = STATUS_MACHINE;
 	if (status == STATUS_DONE)
 		status = options->resume ? capture_find(f) : capture_add(f, options);

@@ -83,7 +83,8 @@ static bool word_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 	if (err >= 0)
 		err = dealbox_plan_commit(certificate->pockets, deal, salt, plan);
 	if (err >= 0)
-		err = sd_bus_message_append(r.call, "su", certificate->machine, certificate->insertion);
+		err = sd_bus_message_append(r.call, "su", certificate->machine,
+					    certificate->insertion);
 	if (err >= 0)
 		err = sd_bus_message_append_array(r.call, 'y', salt, sizeof(salt));
 	if (err >= 0)
@@ -113,7 +114,8 @@ static bool commit_ask(struct job_certifier *c, sd_bus *bus, const char *job,
 	certifier_salt(&c->certifier, certificate, salt);
 	err = request_new(&r, bus, job, "Job", "Commit");
 	if (err >= 0)
-		err = sd_bus_message_append(r.call, "su", certificate->machine, certificate->insertion);
+		err = sd_bus_message_append(r.call, "su", certificate->machine,
+					    certificate->insertion);
 	if (err >= 0)
 		err = sd_bus_message_append_array(r.call, 'y', salt, sizeof(salt));
 	if (err >= 0)
@@ -150,7 +152,8 @@ static bool certify_one(struct job_certifier *c, sd_bus *bus, const char *job,
 		return true;
 	}
 	good = commit_ask(c, bus, job, certificate) &&
-	       !dealbox_set_get(c->set, (size_t)dealbox_set_find(c->set, certificate->board), &board) &&
+	       !dealbox_set_get(c->set, (size_t)dealbox_set_find(c->set, certificate->board),
+				&board) &&
 	       word_ask(c, bus, job, certificate, &board.deal) &&
 	       certifier_add(&c->certifier, certificate, &board.deal, NULL);
 	dealbox_deal_wipe(&board.deal);
@@ -176,8 +179,8 @@ bool job_certify(struct job_certifier *c, sd_bus *bus, const char *job)
 	while (err >= 0 && good) {
 		struct dealbox_certificate certificate = { 0 };
 
-		err = sd_bus_message_read(r.reply, "(uusus)", &certificate.board, &certificate.copy, &machine,
-					  &certificate.insertion, &outcome);
+		err = sd_bus_message_read(r.reply, "(uusus)", &certificate.board, &certificate.copy,
+					  &machine, &certificate.insertion, &outcome);
 		if (err <= 0)
 			break;
 		snprintf(certificate.machine, sizeof(certificate.machine), "%s", machine);

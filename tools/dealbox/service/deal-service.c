@@ -16,7 +16,8 @@
 #include "set-add.h"
 #include "ui/set-to-deal.h"
 
-#define WITHOUT		"run `sudo systemctl stop dealboxd` to release the machines; then --machine ADDRESS " \
+#define WITHOUT		"run `sudo systemctl stop dealboxd` to release the machines; then " \
+			"--machine ADDRESS " \
 			"deals without it"
 
 struct deal_follow {
@@ -37,7 +38,8 @@ struct alike {
 };
 
 /* Find the sets of the service with these deals. The caller frees them. */
-static enum status sets_find(struct job_watch *f, const struct dealbox_set *set, struct alike *alike)
+static enum status sets_find(struct job_watch *f, const struct dealbox_set *set,
+			     struct alike *alike)
 {
 	enum status status = STATUS_DONE;
 	const void *sets = NULL;
@@ -97,7 +99,8 @@ static int append_how(sd_bus_message *m, const char *how)
 }
 
 /* Append the boards to deal from the files. */
-static int append_boards(sd_bus_message *m, const struct deal_options *options, const struct dealbox_set *set)
+static int append_boards(sd_bus_message *m, const struct deal_options *options,
+			 const struct dealbox_set *set)
 {
 	struct dealbox_board board = DEALBOX_BOARD_INIT;
 	size_t n;
@@ -112,14 +115,16 @@ static int append_boards(sd_bus_message *m, const struct deal_options *options, 
 }
 
 /* Append the boards to deal from a set of the service: those of --boards, or all. */
-static int append_boards_of(struct request *job, const struct deal_options *options, uint64_t number)
+static int append_boards_of(struct request *job, const struct deal_options *options,
+			    uint64_t number)
 {
 	struct request r;
 	uint32_t board;
 	int err = 0;
 
 	/* The service checks whether the set has them. */
-	for (board = 1; options->boards_text && err >= 0 && board <= DEALBOX_BOARD_DEALT_MAX; board++)
+	for (board = 1; options->boards_text && err >= 0 && board <= DEALBOX_BOARD_DEALT_MAX;
+	     board++)
 		if (boards_has(&options->boards, board))
 			err = sd_bus_message_append(job->call, "u", board);
 	if (options->boards_text)
@@ -151,7 +156,8 @@ static enum status job_add(struct job_watch *f, const struct dealbox_set *set, u
 	if (err >= 0)
 		err = sd_bus_message_open_container(r.call, 'a', "u");
 	if (err >= 0)
-		err = set ? append_boards(r.call, options, set) : append_boards_of(&r, options, number);
+		err = set ? append_boards(r.call, options, set) :
+			    append_boards_of(&r, options, number);
 	if (err >= 0)
 		err = sd_bus_message_close_container(r.call);
 	if (err >= 0)
@@ -161,7 +167,8 @@ static enum status job_add(struct job_watch *f, const struct dealbox_set *set, u
 	if (err >= 0)
 		err = append_how(r.call, options->how);
 	if (err >= 0 && options->priority)
-		err = sd_bus_message_append(r.call, "{sv}", "priority", "i", (int32_t)options->priority);
+		err = sd_bus_message_append(r.call, "{sv}", "priority", "i",
+					    (int32_t)options->priority);
 	if (err >= 0)
 		err = wanted_append(r.call, &options->wanted);
 	if (err >= 0)
@@ -169,7 +176,8 @@ static enum status job_add(struct job_watch *f, const struct dealbox_set *set, u
 	if (err >= 0)
 		err = job_watch_new(f, &r);
 	if (sd_bus_error_has_name(&r.error, "io.dealbox1.Error.Repeat")) {
-		complain("for the same session, use --session NAME; for a replay, --how replay", "%s", r.error.message);
+		complain("for the same session, use --session NAME; for a replay, --how replay",
+			 "%s", r.error.message);
 		status = STATUS_INPUT;
 	} else if (err < 0) {
 		status = service_error(&r, err);
@@ -222,7 +230,8 @@ static void summary_say(const struct job_watch *f)
 		/* a job without a limit of copies has no total */
 		if (all)
 			snprintf(of, sizeof(of), " of %lld", (long long)all);
-		say("%lld%s boards are exact duplicates; %u void and dealt again; %.0f s, %.0f boards per hour",
+		say("%lld%s boards are exact duplicates; %u void and dealt again; %.0f s, %.0f "
+		    "boards per hour",
 		    (long long)recorded, of, f->voids, seconds,
 		    seconds > 0 ? f->exact * 3600 / seconds : 0);
 		return;
@@ -253,8 +262,10 @@ static const struct job_watch_kind dealing = {
 /* Return an option that works only without the service, or NULL. */
 static const char *not_by_service(const struct deal_options *options)
 {
-	return options->record ? "--record" : options->reveal ? "--reveal" : options->ledger ? "--ledger" :
-	       NULL;
+	return options->record ? "--record" :
+	       options->reveal ? "--reveal" :
+	       options->ledger ? "--ledger" :
+				 NULL;
 }
 
 /* Add a job for the set, or resume the paused one. */
@@ -279,13 +290,15 @@ static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 	}
 	if (!set)
 		return job_add(f, NULL, options->set);
-	status = set_add(f->bus, set, options->session ? options->session : session_today(today), &number);
+	status = set_add(f->bus, set, options->session ? options->session : session_today(today),
+			 &number);
 	return status == STATUS_DONE ? job_add(f, set, number) : status;
 }
 
 static bool is_over(struct json_object *job)
 {
-	return !strcmp(service_text(job, "state"), "done") || !strcmp(service_text(job, "state"), "cancelled");
+	return !strcmp(service_text(job, "state"), "done") ||
+	       !strcmp(service_text(job, "state"), "cancelled");
 }
 
 static enum status certify_job(struct job_watch *f, struct json_object *job)
@@ -298,7 +311,8 @@ static enum status certify_job(struct job_watch *f, struct json_object *job)
 		return STATUS_INPUT;
 	if (!f->json) {
 		say("job %lld is %s: %u boards are certified now, %u were already",
-		    (long long)service_number(job, "id"), service_text(job, "state"), c->added, c->had);
+		    (long long)service_number(job, "id"), service_text(job, "state"), c->added,
+		    c->had);
 		return STATUS_DONE;
 	}
 	object = json_object_new_object();
@@ -330,11 +344,12 @@ static bool certify_over(struct job_watch *f, const struct dealbox_set *set, enu
 		paused |= !strcmp(service_text(job, "state"), "paused");
 	}
 	if (*status == STATUS_DONE && !paused && !found) {
-		complain("`dealbox jobs` lists its jobs: give the file of one that is done, cancelled or "
-			 "paused", "the service has no such job with these deals");
+		complain("`dealbox jobs` lists its jobs: give the file of one that is done, "
+			 "cancelled or paused", "the service has no such job with these deals");
 		*status = STATUS_INPUT;
 	}
-	for (n = 0; *status == STATUS_DONE && !paused && n < json_object_array_length(f->jobs); n++) {
+	for (n = 0; *status == STATUS_DONE && !paused && n < json_object_array_length(f->jobs);
+	     n++) {
 		job = json_object_array_get_idx(f->jobs, n);
 		if (is_over(job) && is_alike(&alike, job))
 			*status = certify_job(f, job);
@@ -348,7 +363,8 @@ static enum status follow(struct job_watch *f, const struct dealbox_set *set)
 	const struct deal_options *options = options_of(f);
 	enum status status = job_watch_open(f);
 
-	if (status == STATUS_DONE && options->resume && options->certify && certify_over(f, set, &status))
+	if (status == STATUS_DONE && options->resume && options->certify &&
+	    certify_over(f, set, &status))
 		return status;
 	if (status == STATUS_DONE && !wanted_there(&options->wanted, f->machines))
 		status = STATUS_MACHINE;
@@ -363,7 +379,8 @@ static enum status follow(struct job_watch *f, const struct dealbox_set *set)
 enum status deal_by_service(sd_bus *bus, struct args *args, const struct deal_options *options)
 {
 	struct deal_follow deal = { .options = options };
-	struct job_watch f = { .kind = &dealing, .context = &deal, .bus = bus, .json = options->json,
+	struct job_watch f = { .kind = &dealing, .context = &deal, .bus = bus,
+			       .json = options->json,
 			       .language = options->language };
 	struct job_certifier certifier = { 0 };
 	struct dealbox_set *set = NULL;

@@ -63,7 +63,9 @@ static bool machine_serves(const struct job_watch *f, struct json_object *m)
 	       service_has(job_watch_job(f), "machines", service_text(m, "id"));
 }
 
-/* Return the number of machines that wait for the operator in this job; *last is the last of them. */
+/*
+ * Return the number of machines that wait for the operator in this job; *last is the last of them.
+ */
 static unsigned int waiting(const struct job_watch *f, struct json_object **last)
 {
 	unsigned int count = 0;
@@ -82,7 +84,8 @@ static unsigned int waiting(const struct job_watch *f, struct json_object **last
 }
 
 /* Show how far the board is, and the job, which has no total without a limit of copies. */
-static void progress_tell(const struct job_watch *f, struct json_object *m, const char *id, const char *name)
+static void progress_tell(const struct job_watch *f, struct json_object *m, const char *id,
+			  const char *name)
 {
 	struct json_object *job = job_watch_job(f);
 	struct timespec now;
@@ -93,11 +96,13 @@ static void progress_tell(const struct job_watch *f, struct json_object *m, cons
 	operator_progress(&(struct operator_progress){
 		.name = both, .cards = (uint32_t)service_number(m, "cards"),
 		.of = (uint32_t)service_number(m, "cardstotal"),
-		.done = (uint64_t)(service_number(job, "recorded") + service_number(job, "skipped")),
+		.done = (uint64_t)(service_number(job,
+						  "recorded") + service_number(job, "skipped")),
 		.all = service_captures(job) ? 0 :
 		       (uint64_t)(service_number(job, "boards") * service_number(job, "copies")),
 		.exact = f->exact,
-		.seconds = (double)(now.tv_sec - f->begin.tv_sec) + (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9,
+		.seconds = (double)(now.tv_sec - f->begin.tv_sec) +
+			   (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9,
 	});
 }
 
@@ -105,7 +110,8 @@ static void progress_tell(const struct job_watch *f, struct json_object *m, cons
 static void machine_tell(const struct job_watch *f, struct json_object *m)
 {
 	const char *state = service_text(m, "state");
-	bool calls = operator_calls(operator_state(state)), several = json_object_array_length(f->machines) > 1;
+	bool calls = operator_calls(operator_state(state)),
+	     several = json_object_array_length(f->machines) > 1;
 	int64_t board = service_number(m, "board"), copy = service_number(m, "copy");
 	int64_t job = service_number(m, "job");
 	struct json_object *object, *other;
@@ -124,8 +130,11 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	    (job && job != service_number(job_watch_job(f), "id")))
 		return;
 	if (!f->json) {
-		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s", id, copy_name(f, board, copy, name), text,
-		       f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ? ENTER_MARK : "");
+		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s", id,
+		       copy_name(f, board, copy, name), text,
+		       f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ?
+			       ENTER_MARK :
+			       "");
 		if (calls)
 			bell();
 		return;
@@ -151,7 +160,8 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 
 	(void)unused;
 	if (strcmp(sd_bus_message_get_path(m), f->path) ||
-	    sd_bus_message_read(m, "uusubs", &board, &copy, &machine, &insertion, &exact, &text) < 0)
+	    sd_bus_message_read(m, "uusubs", &board, &copy, &machine, &insertion, &exact, &text) <
+		    0)
 		return 0;
 	f->exact += !!exact;
 	f->voids += !exact;
@@ -227,11 +237,12 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 	(void)unused;
 	/* As for the service: sd-bus lets anybody pass for the owner of a name, the bus too. */
 	if (strcmp(sd_bus_message_get_sender(m), "org.freedesktop.DBus") ||
-	    sd_bus_message_read(m, "sss", &name, &before, &after) < 0 || strcmp(name, "io.dealbox1"))
+	    sd_bus_message_read(m, "sss", &name, &before, &after) < 0 ||
+	    strcmp(name, "io.dealbox1"))
 		return 0;
 	progress(NULL);
-	complain("`journalctl -u dealboxd` shows why; the job continues when the service runs again",
-		 "the service dealboxd has ended");
+	complain("`journalctl -u dealboxd` shows why; the job continues when the service runs "
+		 "again", "the service dealboxd has ended");
 	return sd_event_exit(f->event, STATUS_MACHINE);
 }
 
@@ -278,8 +289,11 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	f->machines = service_objects(f->bus, "Machine");
 	for (n = 0; f->machines && n < json_object_array_length(f->machines); n++) {
 		m = json_object_array_get_idx(f->machines, n);
-		if (service_number(m, "dealing") && service_number(m, "job") == service_number(job_watch_job(f), "id"))
-			complain(NULL, "%s: paused in board %lld; a machine that locks its board keeps it until the job continues",
+		if (service_number(m, "dealing") &&
+		    service_number(m, "job") == service_number(job_watch_job(f), "id"))
+			complain(NULL,
+				 "%s: paused in board %lld; a machine that locks its board keeps "
+				 "it until the job continues",
 				 service_text(m, "id"), (long long)service_number(m, "board"));
 	}
 	complain(f->kind->again, "job %lld of the service is paused",
@@ -332,8 +346,9 @@ static int on_change(sd_event_source *source, void *context)
 	}
 	over(f);
 	if (!strcmp(f->state, "done"))
-		return sd_event_exit(f->event, service_number(job, "recorded") == all ? STATUS_DONE :
-				     STATUS_NO);
+		return sd_event_exit(f->event, service_number(job, "recorded") == all ?
+						       STATUS_DONE :
+						       STATUS_NO);
 	if (!strcmp(f->state, "repeat")) {
 		complain("`dealbox resume` asks again; for a replay, use --how replay",
 			 "a deal of job %lld was dealt for another session meanwhile (Law 6D2)",
@@ -400,7 +415,8 @@ static int watch(struct job_watch *f)
 		err = service_match(f);
 	/* This fails for a file, which cannot be watched and has no Enter. */
 	if (err >= 0)
-		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f) >= 0;
+		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f) >=
+			     0;
 	return err;
 }
 

@@ -33,7 +33,7 @@ struct job_watch {
 	void *context;
 	sd_bus *bus;
 	bool json;
-	const char *language;			/* of the operator's sentences; NULL: that of the service */
+	const char *language; /* of the operator's sentences; NULL: that of the service */
 	char path[64];				/* object path of the job, before job_watch_run() */
 	/* for the caller to read: */
 	struct json_object *machines;		/* from service_objects() */

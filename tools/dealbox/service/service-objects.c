@@ -112,7 +112,8 @@ static struct json_object *read_value(sd_bus_message *m)
 		return read_strings(m);
 	if (sd_bus_message_peek_type(m, NULL, &type) > 0 && !strcmp(type, "a{sv}")) {
 		out = json_object_new_object();
-		if (sd_bus_message_enter_container(m, 'v', type) >= 0 && read_properties(m, out) >= 0)
+		if (sd_bus_message_enter_container(m, 'v', type) >= 0 &&
+		    read_properties(m, out) >= 0)
 			sd_bus_message_exit_container(m);
 		return out;
 	}
@@ -209,8 +210,9 @@ struct json_object *service_objects(sd_bus *bus, const char *interface)
 	int err;
 
 	snprintf(wanted, sizeof(wanted), SERVICE_NAME ".%s", interface);
-	err = sd_bus_call_method(bus, SERVICE_NAME, MANAGER_PATH, "org.freedesktop.DBus.ObjectManager",
-				 "GetManagedObjects", &r.error, &r.reply, "");
+	err = sd_bus_call_method(bus, SERVICE_NAME, MANAGER_PATH,
+				 "org.freedesktop.DBus.ObjectManager", "GetManagedObjects",
+				 &r.error, &r.reply, "");
 	m = r.reply;
 	if (err >= 0)
 		err = sd_bus_message_enter_container(m, 'a', "{oa{sa{sv}}}");
@@ -241,8 +243,9 @@ struct json_object *service_changed(struct json_object *objects, sd_bus_message 
 		object = json_object_array_get_idx(objects, n);
 		if (strcmp(service_text(object, "path"), sd_bus_message_get_path(m)))
 			continue;
-		return sd_bus_message_skip(m, "s") >= 0 && read_properties(m, object) >= 0 ? object :
-		       NULL;
+		return sd_bus_message_skip(m, "s") >= 0 && read_properties(m, object) >= 0 ?
+			       object :
+			       NULL;
 	}
 	return NULL;
 }
@@ -329,9 +332,12 @@ void service_instruction(struct json_object *machine, const char *language, char
 	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
 		*numbers[n].number = (uint32_t)service_number(told, numbers[n].name);
 	if (!facts.copy)
-		facts.copy = word_number(seats, sizeof(seats) / sizeof(seats[0]), service_text(told, "pocket"));
-	facts.seat = word_number(seats, sizeof(seats) / sizeof(seats[0]), service_text(told, "seat"));
-	facts.place = word_number(places, sizeof(places) / sizeof(places[0]), service_text(told, "place"));
+		facts.copy = word_number(seats, sizeof(seats) / sizeof(seats[0]),
+					 service_text(told, "pocket"));
+	facts.seat =
+		word_number(seats, sizeof(seats) / sizeof(seats[0]), service_text(told, "seat"));
+	facts.place = word_number(places, sizeof(places) / sizeof(places[0]),
+				  service_text(told, "place"));
 	dealbox_operator_text(state, &facts, language, text, size);
 }
 
@@ -385,8 +391,9 @@ bool wanted_add(const struct args *args, struct wanted *wanted, const char *valu
 
 enum status wanted_refuse(const struct wanted *wanted)
 {
-	complain("use local:/dev/dealbox0, usb:SERIAL, emu:PATH or hand:; an id is for the service: `sudo systemctl "
-		 "enable --now dealboxd`", "'%s' is not the address of a machine", *wanted->ids);
+	complain("use local:/dev/dealbox0, usb:SERIAL, emu:PATH or hand:; an id is for the "
+		 "service: `sudo systemctl enable --now dealboxd`",
+		 "'%s' is not the address of a machine", *wanted->ids);
 	return STATUS_MACHINE;
 }
 

@@ -49,7 +49,10 @@ sd_bus *service_find(void);
  */
 struct json_object *service_objects(sd_bus *bus, const char *interface);
 
-/* Find a machine by its id, in what service_objects() read. Returns NULL after reporting that there is none. */
+/*
+ * Find a machine by its id, in what service_objects() read. Returns NULL after reporting that there
+ * is none.
+ */
 struct json_object *service_machine(struct json_object *machines, const char *id);
 
 /*
@@ -76,10 +79,12 @@ const char *service_text(struct json_object *object, const char *name);
 int64_t service_number(struct json_object *object, const char *name);
 
 /*
- * Write what the operator of a machine, from service_objects(), is told: in that language, or as the
- * service says it (NULL). A state that this program does not know is told as the service says it.
+ * Write what the operator of a machine, from service_objects(), is told: in that language, or as
+ * the service says it (NULL). A state that this program does not know is told as the service says
+ * it.
  */
-void service_instruction(struct json_object *machine, const char *language, char *text, size_t size);
+void service_instruction(struct json_object *machine, const char *language, char *text,
+			 size_t size);
 
 /* Return true if the job, from service_objects(), is a capture. */
 bool service_captures(struct json_object *job);

@@ -32,9 +32,10 @@ int set_seal(const struct dealbox_set *set)
 {
 	struct dealbox_set *once = set_once(set);
 	int fd = memfd_create("set.pbn", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	bool good = once && fd >= 0 &&
-		    !dealbox_format_write_fd(dealbox_format_find("pbn"), once, fd, "set.pbn", NULL) &&
-		    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
+	bool good =
+		once && fd >= 0 &&
+		!dealbox_format_write_fd(dealbox_format_find("pbn"), once, fd, "set.pbn", NULL) &&
+		!fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
 
 	dealbox_set_free(once);
 	if (good)
@@ -45,7 +46,8 @@ int set_seal(const struct dealbox_set *set)
 	return -1;
 }
 
-enum status set_add(sd_bus *bus, const struct dealbox_set *set, const char *session, uint64_t *number)
+enum status set_add(sd_bus *bus, const struct dealbox_set *set, const char *session,
+		    uint64_t *number)
 {
 	enum status status = STATUS_DONE;
 	struct request r;

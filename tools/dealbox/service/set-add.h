@@ -9,8 +9,8 @@
 #include "ui/tool.h"
 
 /*
- * Write the set, each board once, to a sealed memfd. The caller closes it. Returns -1 after reporting
- * an error.
+ * Write the set, each board once, to a sealed memfd. The caller closes it. Returns -1 after
+ * reporting an error.
  */
 int set_seal(const struct dealbox_set *set);
 
@@ -18,6 +18,7 @@ int set_seal(const struct dealbox_set *set);
  * Add the set to the ledger of the service, for that session. number is set to its number there.
  * Returns STATUS_DONE, or the exit status after reporting an error.
  */
-enum status set_add(sd_bus *bus, const struct dealbox_set *set, const char *session, uint64_t *number);
+enum status set_add(sd_bus *bus, const struct dealbox_set *set, const char *session,
+		    uint64_t *number);
 
 #endif

@@ -125,8 +125,8 @@ static bool is_named(const struct certifier *c, const char *manifest_path)
 	for (size_t i = 0; c->signer && i < promise->pc_count; i++)
 		if (!memcmp(promise->pcs[i], dealbox_signer_public(c->signer), DEALBOX_SIGNER_KEY))
 			return true;
-	complain("`dealbox certificate begin FOLDER` makes the key; the organiser names it with --pc",
-		 "%s: the manifest names other PCs than this one", manifest_path);
+	complain("`dealbox certificate begin FOLDER` makes the key; the organiser names it with "
+		 "--pc", "%s: the manifest names other PCs than this one", manifest_path);
 	return false;
 }
 
@@ -148,9 +148,9 @@ bool certifier_begin(struct certifier *c, const char *folder, const char *manife
 		good = signer_read(c) && is_named(c, manifest_path);
 	else
 		good = (!c->manifest || is_named(c, manifest_path)) && folder_make(c);
-	good = good && (!manifest_path ||
-			(file_read(manifest_path, &manifest) &&
-			 file_write(c->manifest_path, manifest.data, manifest.size, FILE_PUBLIC, false)));
+	good = good && (!manifest_path || (file_read(manifest_path, &manifest) &&
+					   file_write(c->manifest_path, manifest.data,
+						      manifest.size, FILE_PUBLIC, false)));
 	blob_wipe(&manifest);
 	return good;
 }
@@ -168,8 +168,8 @@ bool certifier_open(struct certifier *c, const char *folder)
 		return false;
 	}
 	c->manifest = manifest_read(c->manifest_path);
-	good = c->manifest && signer_read(c) &&
-	       file_read_secret(c->opening_path, &opening) && file_read(c->certificates_path, &c->file);
+	good = c->manifest && signer_read(c) && file_read_secret(c->opening_path, &opening) &&
+	       file_read(c->certificates_path, &c->file);
 	if (good && opening.size != DEALBOX_OPENING) {
 		complain("restore it from a copy", "%s: it is damaged", c->opening_path);
 		good = false;
@@ -212,7 +212,8 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 
 	if (dealbox_certificates_opening(c->certificates)) {
 		complain("start a new folder with `dealbox certificate begin`",
-			 "%s: the opening is published, so nothing more can be certified", c->folder);
+			 "%s: the opening is published, so nothing more can be certified",
+			 c->folder);
 		return false;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -246,7 +247,8 @@ static const struct dealbox_certificate *last_of(const struct certifier *c,
 
 	for (n = 0; (found = dealbox_certificates_get(c->certificates, n)); n++)
 		if (found->board == wanted->board && found->copy == wanted->copy &&
-		    found->insertion == wanted->insertion && !strcmp(found->machine, wanted->machine) &&
+		    found->insertion == wanted->insertion &&
+		    !strcmp(found->machine, wanted->machine) &&
 		    !strcmp(found->session, wanted->session))
 			last = found;
 	return last;

@@ -21,8 +21,8 @@ struct certifier {
 
 /*
  * Create a folder, with the manifest in a file unless manifest_path is NULL. The folder must not
- * exist, or have no manifest yet: then it gets that. Refuses a manifest that names PCs, and not this
- * one.
+ * exist, or have no manifest yet: then it gets that. Refuses a manifest that names PCs, and not
+ * this one.
  */
 bool certifier_begin(struct certifier *c, const char *folder, const char *manifest_path);
 

@@ -239,8 +239,8 @@ struct json_list {
 	bool reveal;
 };
 
-static void tell_json(const struct dealbox_difference *difference, unsigned int count, const char *text,
-		      void *context)
+static void tell_json(const struct dealbox_difference *difference, unsigned int count,
+		      const char *text, void *context)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_list *to = context;
@@ -264,8 +264,8 @@ struct json_object *differences_to_json(const struct dealbox_verdict *verdict, b
 	return to.list;
 }
 
-static void tell_line(const struct dealbox_difference *difference, unsigned int count, const char *text,
-		      void *context)
+static void tell_line(const struct dealbox_difference *difference, unsigned int count,
+		      const char *text, void *context)
 {
 	(void)difference;
 	(void)count;

@@ -60,9 +60,9 @@ static bool read_checked(const char *path, bool secret, struct blob *out)
 	else if (!S_ISREG(stat.st_mode))
 		complain("give the name of a file", "%s: this is not a regular file", path);
 	else if (secret && stat.st_mode & 077)
-		complain("run `chmod 600` on it; if somebody may have read it, what it protects is no longer secret",
-			 "%s: others than its owner may read it (mode %04o)", path,
-			 stat.st_mode & 07777);
+		complain("run `chmod 600` on it; if somebody may have read it, what it protects is "
+			 "no longer secret", "%s: others than its owner may read it (mode %04o)",
+			 path, stat.st_mode & 07777);
 	else if ((size_t)stat.st_size > FILE_SIZE_MAX)
 		complain("check that this is the right file", "%s: it is too large", path);
 	else
@@ -168,11 +168,12 @@ bool file_write(const char *path, const void *data, size_t size, enum file_kind 
 	/* Keep the mode of a replaced file. Sync the folder too, or the name may be lost. */
 	if (fd >= 0)
 		good = (!replace || stat(path, &old) || !fchmod(fd, old.st_mode & 0777)) &&
-		       write_all(fd, data, size) && name_give(fd, name, path, replace) && !fsync(folder);
+		       write_all(fd, data, size) && name_give(fd, name, path, replace) &&
+		       !fsync(folder);
 	err = errno;
 	if (!good && err == EEXIST)
-		complain("move it away first, or choose another name", "%s: there is such a file already",
-			 path);
+		complain("move it away first, or choose another name",
+			 "%s: there is such a file already", path);
 	else if (!good)
 		complain("nothing was written", "%s: %s", path, strerror(err));
 	if (fd >= 0)

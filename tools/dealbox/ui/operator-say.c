@@ -38,11 +38,12 @@ void operator_progress(const struct operator_progress *p)
 	if (p->of)
 		snprintf(of, sizeof(of), " of %u", p->of);
 	if (p->all)
-		snprintf(total, sizeof(total), "; %llu of %llu boards done", (unsigned long long)p->done,
-			 (unsigned long long)p->all);
+		snprintf(total, sizeof(total), "; %llu of %llu boards done",
+			 (unsigned long long)p->done, (unsigned long long)p->all);
 	/* By the pace of this run, with all that people do between boards. */
 	if (p->exact && p->seconds > 0)
-		snprintf(time, sizeof(time), ", %.0f boards per hour", p->exact * 3600 / p->seconds);
+		snprintf(time, sizeof(time), ", %.0f boards per hour",
+			 p->exact * 3600 / p->seconds);
 	if (p->all && p->exact && left)
 		snprintf(time + strlen(time), sizeof(time) - strlen(time), ", about %.0f min left",
 			 p->seconds * (double)left / p->exact / 60 + 0.5);

@@ -64,10 +64,11 @@ const char *proof_word_name(enum proof_word word)
 	return names[word];
 }
 
-void proof_find(struct proof *proof, enum finding_kind kind, const struct dealbox_certificate *certificate,
-		const char *format, ...)
+void proof_find(struct proof *proof, enum finding_kind kind,
+		const struct dealbox_certificate *certificate, const char *format, ...)
 {
-	struct finding *more = reallocarray(proof->findings, proof->finding_count + 1, sizeof(*more));
+	struct finding *more =
+		reallocarray(proof->findings, proof->finding_count + 1, sizeof(*more));
 	va_list list;
 	char *text;
 
@@ -83,7 +84,8 @@ void proof_find(struct proof *proof, enum finding_kind kind, const struct dealbo
 
 /* ---- files ---------------------------------------------------------------- */
 
-bool proof_add_file(struct proof *proof, const char *path, struct dealbox_certificates *certificates)
+bool proof_add_file(struct proof *proof, const char *path,
+		    struct dealbox_certificates *certificates)
 {
 	struct proof_file *more = reallocarray(proof->files, proof->file_count + 1, sizeof(*more));
 
@@ -116,26 +118,32 @@ static void check_files(struct proof *proof)
 		sodium_bin2hex(hex, sizeof(hex), signer, DEALBOX_SIGNER_KEY);
 		if (!file->named && proof->pc_count)
 			proof_find(proof, FINDING_PC, NULL,
-				   "%s: signed by the key %s, which is none of the PCs that were named", file->path,
+				   "%s: signed by the key %s, which is none of the PCs that were "
+				   "named", file->path,
 				   hex);
 		for (size_t k = 0; k < i; k++)
-			if (key_is(dealbox_certificates_signer(proof->files[k].certificates), signer))
+			if (key_is(dealbox_certificates_signer(proof->files[k].certificates),
+				   signer))
 				proof_find(proof, FINDING_FORK, NULL,
-					   "%s and %s: two files are signed by one key: it was copied, or the past "
-					   "was written again", proof->files[k].path, file->path);
+					   "%s and %s: two files are signed by one key: it was "
+					   "copied, or the past was written again",
+					   proof->files[k].path, file->path);
 		if (!dealbox_certificates_opening(file->certificates))
 			proof_find(proof, FINDING_NOT_OPEN, NULL,
-				   "%s: %zu certificates that are not open yet, so no card can be checked", file->path,
+				   "%s: %zu certificates that are not open yet, so no card can be "
+				   "checked", file->path,
 				   dealbox_certificates_count(file->certificates));
 	}
 	for (size_t k = 0; k < proof->pc_count; k++) {
 		bool there = false;
 
 		for (size_t i = 0; i < proof->file_count; i++)
-			there |= key_is(dealbox_certificates_signer(proof->files[i].certificates), proof->pcs[k]);
+			there |= key_is(dealbox_certificates_signer(proof->files[i].certificates),
+					proof->pcs[k]);
 		sodium_bin2hex(hex, sizeof(hex), proof->pcs[k], DEALBOX_SIGNER_KEY);
 		if (!there)
-			proof_find(proof, FINDING_PC_MISSING, NULL, "no certificates of the PC with the key %s", hex);
+			proof_find(proof, FINDING_PC_MISSING, NULL,
+				   "no certificates of the PC with the key %s", hex);
 	}
 }
 
@@ -145,14 +153,16 @@ static void check_names(struct proof *proof)
 
 	if (!proof->signer_named)
 		proof_find(proof, FINDING_SIGNER_UNNAMED, NULL,
-			   "nobody has named the organiser's key (--signer): anybody could have signed this manifest");
+			   "nobody has named the organiser's key (--signer): anybody could have "
+			   "signed this manifest");
 	if (!proof->pc_count && promise) {
 		proof->pcs = promise->pcs;
 		proof->pc_count = promise->pc_count;
 	}
 	if (!proof->pc_count)
 		proof_find(proof, FINDING_PC_UNNAMED, NULL,
-			   "nobody has named the PC's key (--pc): anybody could have signed these certificates");
+			   "nobody has named the PC's key (--pc): anybody could have signed these "
+			   "certificates");
 	if (!proof->copies && promise)
 		proof->copies = promise->copies;
 	if (!proof->copies) {
@@ -176,13 +186,15 @@ struct proof_session *proof_session(struct proof *proof, const char *name)
 	struct proof_session key;
 
 	snprintf(key.name, sizeof(key.name), "%s", name);
-	return proof->session_count ? bsearch(&key, proof->sessions, proof->session_count, sizeof(key),
-					      by_session_name) : NULL;
+	return proof->session_count ? bsearch(&key, proof->sessions, proof->session_count,
+					      sizeof(key), by_session_name) :
+				      NULL;
 }
 
 static bool session_add(struct proof *proof, const struct proof_session *session)
 {
-	struct proof_session *more = reallocarray(proof->sessions, proof->session_count + 1, sizeof(*more));
+	struct proof_session *more =
+		reallocarray(proof->sessions, proof->session_count + 1, sizeof(*more));
 
 	if (!more)
 		return false;
@@ -192,14 +204,16 @@ static bool session_add(struct proof *proof, const struct proof_session *session
 }
 
 /* Fill in a session of a phase. Returns false if there is no such session. */
-static bool session_make(const struct proof *proof, const struct dealbox_square_phase *phase, unsigned int p,
-			 unsigned int n, bool reserve, struct proof_session *session)
+static bool session_make(const struct proof *proof, const struct dealbox_square_phase *phase,
+			 unsigned int p, unsigned int n, bool reserve,
+			 struct proof_session *session)
 {
 	const bool open = !strcmp(phase->boards, "?");
 
 	memset(session, 0, sizeof(*session));
 	if (dealbox_square_session(dealbox_manifest_square(proof->manifest), p, n, reserve,
-				   open ? proof->boards ? proof->boards : "1" : NULL, &session->square, NULL))
+				   open ? proof->boards ? proof->boards : "1" : NULL,
+				   &session->square, NULL))
 		return false;
 	session->any_board = open && !proof->boards;
 	session->promised = !reserve;
@@ -209,13 +223,15 @@ static bool session_make(const struct proof *proof, const struct dealbox_square_
 }
 
 /* Classify a name that the manifest does not promise as it stands. */
-static void session_classify(const struct proof *proof, const char *name, struct proof_session *session)
+static void session_classify(const struct proof *proof, const char *name,
+			     struct proof_session *session)
 {
 	const struct dealbox_square *square = dealbox_manifest_square(proof->manifest);
 	struct dealbox_square_phase phase;
 
 	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
-		for (unsigned int n = 1; n <= (phase.sessions ? phase.sessions : DEALBOX_SQUARE_SESSIONS); n++)
+		for (unsigned int n = 1;
+		     n <= (phase.sessions ? phase.sessions : DEALBOX_SQUARE_SESSIONS); n++)
 			for (int reserve = 0; reserve < 2; reserve++)
 				if (session_make(proof, &phase, p, n, reserve, session) &&
 				    !strcmp(session->name, name))
@@ -233,18 +249,21 @@ bool proof_find_sessions(struct proof *proof)
 
 	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
 		for (unsigned int n = 1; n <= phase.sessions; n++)
-			if (session_make(proof, &phase, p, n, false, &session) && !session_add(proof, &session))
+			if (session_make(proof, &phase, p, n, false, &session) &&
+			    !session_add(proof, &session))
 				return false;
 	if (proof->session_count)
 		qsort(proof->sessions, proof->session_count, sizeof(session), by_session_name);
 	for (size_t f = 0; f < proof->file_count; f++)
-		for (size_t i = 0; (c = dealbox_certificates_get(proof->files[f].certificates, i)); i++) {
+		for (size_t i = 0; (c = dealbox_certificates_get(proof->files[f].certificates, i));
+		     i++) {
 			if (proof_session(proof, c->session))
 				continue;
 			session_classify(proof, c->session, &session);
 			if (!session_add(proof, &session))
 				return false;
-			qsort(proof->sessions, proof->session_count, sizeof(session), by_session_name);
+			qsort(proof->sessions, proof->session_count, sizeof(session),
+			      by_session_name);
 		}
 	return true;
 }
@@ -279,10 +298,14 @@ static void check_sessions(struct proof *proof)
 		if (!session->promised && !session->certificates)
 			continue;
 		if (!session->promised) {
-			proof_find(proof, session->reserve ? FINDING_RESERVE : FINDING_SESSION_UNKNOWN, NULL,
+			proof_find(proof,
+				   session->reserve ? FINDING_RESERVE : FINDING_SESSION_UNKNOWN,
+				   NULL,
 				   session->reserve ?
-				   "%s: the reserve set was dealt, which must have been announced; it does not stand for "
-				   "the original" : "%s: certificates of a session that nobody promised", session->name);
+				   "%s: the reserve set was dealt, which must have been announced; "
+				   "it does not stand for the original" :
+					   "%s: certificates of a session that nobody promised",
+					   session->name);
 			continue;
 		}
 		if (session->any_board && session->set) {
@@ -297,16 +320,19 @@ static void check_sessions(struct proof *proof)
 			}
 		} else if (!session->any_board) {
 			boards = (uint64_t)session->square.high - session->square.low + 1;
-			for (uint32_t n = session->square.low; whole && n <= session->square.high; n++)
+			for (uint32_t n = session->square.low; whole && n <= session->square.high;
+			     n++)
 				whole = dealbox_set_find(session->set, n) >= 0;
 		}
 		if (!whole)
 			proof_find(proof, FINDING_DEALS_MISSING, NULL, session->set ?
-				   "%s: there are no deals for some of its boards: give its whole file" :
+				   "%s: there are no deals for some of its boards: give its whole "
+				   "file" :
 				   "%s: there are no deals: give its file too", session->name);
 		if (!session->certificates)
 			proof_find(proof, FINDING_SESSION_MISSING, NULL,
-				   "%s: there is no certificate of this session at all", session->name);
+				   "%s: there is no certificate of this session at all",
+				   session->name);
 		proof->promised += boards * proof->copies;
 	}
 }
@@ -324,8 +350,10 @@ static bool list_make(struct proof *proof)
 	if (!proof->certificates)
 		return false;
 	for (size_t f = 0; f < proof->file_count; f++)
-		for (size_t i = 0; (c = dealbox_certificates_get(proof->files[f].certificates, i)); i++) {
-			struct proof_certificate *p = &proof->certificates[proof->certificate_count];
+		for (size_t i = 0; (c = dealbox_certificates_get(proof->files[f].certificates, i));
+		     i++) {
+			struct proof_certificate *p =
+				&proof->certificates[proof->certificate_count];
 
 			p->c = c;
 			p->file = &proof->files[f];
@@ -403,7 +431,10 @@ static void check_copy(struct proof *proof, struct proof_certificate **sorted, s
 	const struct proof_session *session = sorted[0]->session;
 	const struct dealbox_certificate *c = sorted[0]->c;
 	const struct proof_certificate *first = NULL;
-	/* nobody can tell the boards of a session that were left open, and whose deals were not given */
+	/*
+	 * nobody can tell the boards of a session that were left open, and whose deals were not
+	 * given
+	 */
 	bool there = has_board(session, c->board) || (session->any_board && !session->set);
 
 	if (!session->promised)
@@ -413,7 +444,8 @@ static void check_copy(struct proof *proof, struct proof_certificate **sorted, s
 			continue;
 		if (!there) {
 			sorted[i]->bad = true;
-			proof_find(proof, FINDING_BOARD_UNKNOWN, sorted[i]->c, "the session has no such board");
+			proof_find(proof, FINDING_BOARD_UNKNOWN, sorted[i]->c,
+				   "the session has no such board");
 		} else if (c->copy > proof->copies) {
 			sorted[i]->bad = true;
 			proof_find(proof, FINDING_FURTHER, sorted[i]->c,
@@ -421,7 +453,8 @@ static void check_copy(struct proof *proof, struct proof_certificate **sorted, s
 		} else if (first) {
 			sorted[i]->bad = true;
 			proof_find(proof, FINDING_FURTHER, sorted[i]->c,
-				   "this copy was dealt twice: into insertion %u of the machine %s, too",
+				   "this copy was dealt twice: into insertion %u of the machine "
+				   "%s, too",
 				   first->c->insertion, first->c->machine);
 		}
 		if (!first)
@@ -441,7 +474,8 @@ static void check_missing(struct proof *proof, struct proof_certificate **sorted
 		size_t i = 0;
 
 		/* one sentence is enough for a session without any */
-		if (!session->promised || !session->certificates || (session->any_board && !session->set))
+		if (!session->promised || !session->certificates ||
+		    (session->any_board && !session->set))
 			continue;
 		while (i < count && sorted[i]->session != session)
 			i++;
@@ -451,15 +485,16 @@ static void check_missing(struct proof *proof, struct proof_certificate **sorted
 
 				while (i < count && sorted[i]->session == session &&
 				       (sorted[i]->c->board < board ||
-					(sorted[i]->c->board == board && sorted[i]->c->copy <= copy))) {
-					there |= sorted[i]->c->board == board && sorted[i]->c->copy == copy &&
-						 sorted[i]->counts;
+					(sorted[i]->c->board == board &&
+					 sorted[i]->c->copy <= copy))) {
+					there |= sorted[i]->c->board == board &&
+						 sorted[i]->c->copy == copy && sorted[i]->counts;
 					i++;
 				}
 				if (!there && has_board(session, board))
 					proof_find(proof, FINDING_MISSING, NULL,
-						   "%s board %u copy %u: there is no certificate", session->name, board,
-						   copy);
+						   "%s board %u copy %u: there is no certificate",
+						   session->name, board, copy);
 			}
 	}
 }
@@ -526,7 +561,8 @@ static void insertion_bad(const struct proof *proof, struct proof_certificate **
 			  const struct dealbox_certificate *c)
 {
 	for (size_t i = 0; i < proof->certificate_count; i++)
-		if (sorted[i]->c->by != DEALBOX_BY_HAND && sorted[i]->c->insertion == c->insertion &&
+		if (sorted[i]->c->by != DEALBOX_BY_HAND &&
+		    sorted[i]->c->insertion == c->insertion &&
 		    !strcmp(sorted[i]->c->machine, c->machine))
 			sorted[i]->bad = true;
 }
@@ -545,22 +581,28 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 			continue;
 		if (!b || strcmp(b->machine, c->machine)) {
 			until = 0;
-			for (size_t k = i; k < proof->certificate_count && !strcmp(sorted[k]->c->machine, c->machine); k++)
+			for (size_t k = i; k < proof->certificate_count &&
+					   !strcmp(sorted[k]->c->machine, c->machine);
+			     k++)
 				if (sorted[k]->c->by != DEALBOX_BY_HAND)
 					sorted[k]->session->last = k;
 		}
 		if (b && !strcmp(b->machine, c->machine)) {
-			if (b->insertion == c->insertion && !same_board(before, p) && matters(before, p)) {
+			if (b->insertion == c->insertion && !same_board(before, p) &&
+			    matters(before, p)) {
 				insertion_bad(proof, sorted, c);
 				proof_find(proof, FINDING_INSERTION_TWICE, c,
-					   "the same insertion is certified as %s board %u copy %u, too", b->session,
+					   "the same insertion is certified as %s board %u copy "
+					   "%u, too", b->session,
 					   b->board, b->copy);
 			} else if (c->insertion - b->insertion > 1 && until >= i) {
 				proof_find(proof, FINDING_GAP, c, c->insertion - b->insertion == 2 ?
-					   "insertion %u of the machine %s has no certificate (insertion %u was %s board %u "
-					   "copy %u): was a board left out?" :
-					   "insertions from %u of the machine %s on have no certificate (insertion %u was "
-					   "%s board %u copy %u): were boards left out?", b->insertion + 1, c->machine,
+					   "insertion %u of the machine %s has no certificate "
+					   "(insertion %u was %s board %u copy %u): was a board "
+					   "left out?" :
+					   "insertions from %u of the machine %s on have no "
+					   "certificate (insertion %u was %s board %u copy %u): "
+					   "were boards left out?", b->insertion + 1, c->machine,
 					   b->insertion, b->session, b->board, b->copy);
 			}
 		}
@@ -630,12 +672,14 @@ static void check_counters(struct proof *proof)
 		}
 		if (!step && !same_signing(b, c) && matters(before, p))
 			proof_find(proof, FINDING_COUNTER_TWICE, c,
-				   "its attestation has the counter %u, which that of %s board %u copy %u has, too",
+				   "its attestation has the counter %u, which that of %s board %u "
+				   "copy %u has, too",
 				   list[i].counter, b->session, b->board, b->copy);
 		else if (step > 1 && until >= i)
 			proof_find(proof, FINDING_COUNTER_GAP, c,
-				   "%u deals that the machine signed between %s board %u copy %u and this one have no "
-				   "certificate: boards were left out", step - 1, b->session, b->board, b->copy);
+				   "%u deals that the machine signed between %s board %u copy %u "
+				   "and this one have no certificate: boards were left out",
+				   step - 1, b->session, b->board, b->copy);
 		gap_until(p, &until);
 	}
 	free(list);
@@ -666,8 +710,8 @@ static bool has_events(const struct proof_certificate *p)
 	return events;
 }
 
-static void check_verdict(struct proof *proof, struct proof_certificate *p, const struct proof_trace *recorded,
-			  const struct dealbox_deal *deal)
+static void check_verdict(struct proof *proof, struct proof_certificate *p,
+			  const struct proof_trace *recorded, const struct dealbox_deal *deal)
 {
 	const struct dealbox_certificate *c = p->c;
 	struct dealbox_verdict *verdict = NULL;
@@ -677,8 +721,8 @@ static void check_verdict(struct proof *proof, struct proof_certificate *p, cons
 
 	ret = dealbox_pockets_parse(c->pockets, pockets);
 	if (!ret)
-		ret = tracefile_judge(&recorded->head, pockets, recorded->trace, deal, dealbox_pack_bridge(),
-				      &verdict);
+		ret = tracefile_judge(&recorded->head, pockets, recorded->trace, deal,
+				      dealbox_pack_bridge(), &verdict);
 	exact = !ret && dealbox_verdict_exact(verdict);
 	same = !ret && (!c->exact || exact) && dealbox_verdict_basis(verdict) == c->basis &&
 	       dealbox_verdict_identified(verdict) == c->identified;
@@ -686,17 +730,19 @@ static void check_verdict(struct proof *proof, struct proof_certificate *p, cons
 	p->bad |= !same;
 	if (ret == -ENODATA)
 		proof_find(proof, FINDING_TRACE_VERDICT, c,
-			   "the cards were counted, and the trace does not say that their deck was sorted; `dealbox "
-			   "ledger traces` writes it again");
+			   "the cards were counted, and the trace does not say that their deck was "
+			   "sorted; `dealbox ledger traces` writes it again");
 	else if (!same)
-		proof_find(proof, FINDING_TRACE_VERDICT, c, "the trace does not bear out the verdict");
+		proof_find(proof, FINDING_TRACE_VERDICT, c,
+			   "the trace does not bear out the verdict");
 	else if (exact && !c->exact && !dealt_again(proof, p))
 		proof_find(proof, FINDING_TRACE_VOID, c,
 			   "called void, though its trace is exact, and not dealt again");
 }
 
 /* deal is NULL if that of the plan is another, or not known. */
-static void check_trace(struct proof *proof, struct proof_certificate *p, const struct dealbox_deal *deal)
+static void check_trace(struct proof *proof, struct proof_certificate *p,
+			const struct dealbox_deal *deal)
 {
 	const struct dealbox_certificate *c = p->c;
 	bool given = false;
@@ -721,7 +767,8 @@ static void check_trace(struct proof *proof, struct proof_certificate *p, const 
 		return;
 	p->bad = true;
 	if (given)
-		proof_find(proof, FINDING_TRACE_OTHER, c, "the machine reported something else than this trace");
+		proof_find(proof, FINDING_TRACE_OTHER, c,
+			   "the machine reported something else than this trace");
 	else
 		proof_find(proof, FINDING_TRACE_MISSING, c, "its trace is missing");
 }
@@ -759,8 +806,8 @@ static bool is_emulated(const struct dealbox_promise *promise, const struct deal
 }
 
 /* Compare the attestation with the deal. key is that of the machine. */
-static enum dealbox_attested word_compare(struct proof *proof, struct proof_certificate *p, const uint8_t *key,
-					  const struct dealbox_deal *deal)
+static enum dealbox_attested word_compare(struct proof *proof, struct proof_certificate *p,
+					  const uint8_t *key, const struct dealbox_deal *deal)
 {
 	const uint8_t *opening = dealbox_certificates_opening(p->file->certificates);
 	struct dealbox_error reason = { 0 };
@@ -777,15 +824,18 @@ static enum dealbox_attested word_compare(struct proof *proof, struct proof_cert
 }
 
 /* deal is NULL if it is not known, or another was dealt. */
-static void check_word(struct proof *proof, struct proof_certificate *p, const struct dealbox_deal *deal)
+static void check_word(struct proof *proof, struct proof_certificate *p,
+		       const struct dealbox_deal *deal)
 {
 	const struct dealbox_promise *promise = dealbox_manifest_promise(proof->manifest);
 	const struct dealbox_promised_machine *machine = machine_find(promise, p->c->machine);
 	const struct dealbox_certificate *c = p->c;
 
-	if (p->counts && c->by != DEALBOX_BY_HAND && promise && promise->machine_count && !machine) {
+	if (p->counts && c->by != DEALBOX_BY_HAND && promise && promise->machine_count &&
+	    !machine) {
 		p->bad = true;
-		proof_find(proof, FINDING_MACHINE, c, "the manifest lists the machines, and not this one");
+		proof_find(proof, FINDING_MACHINE, c,
+			   "the manifest lists the machines, and not this one");
 	}
 	if (!p->counts) {
 		/* a program that has played the machine once may have done so again */
@@ -793,16 +843,19 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 			return;
 		p->word = WORD_EMULATOR;
 		proof->rehearsal = true;
-		proof_find(proof, FINDING_REHEARSAL, c, "a program has played the machine: no card was dealt");
+		proof_find(proof, FINDING_REHEARSAL, c,
+			   "a program has played the machine: no card was dealt");
 	} else if (c->by == DEALBOX_BY_HAND) {
 		p->word = WORD_HAND;
 		p->bad = true;
-		proof_find(proof, FINDING_HAND, c, "dealt by hand: only the operator says what lies in it");
+		proof_find(proof, FINDING_HAND, c,
+			   "dealt by hand: only the operator says what lies in it");
 	} else if (is_emulated(promise, c, machine)) {
 		p->word = WORD_EMULATOR;
 		p->bad = true;
 		proof->rehearsal = true;
-		proof_find(proof, FINDING_REHEARSAL, c, "a program has played the machine: no card was dealt");
+		proof_find(proof, FINDING_REHEARSAL, c,
+			   "a program has played the machine: no card was dealt");
 	} else if (!machine || !machine->keyed) {
 		/* a self-declared key adds nothing to the PC's word */
 		if (c->attested && deal)
@@ -811,11 +864,13 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 	} else if (!c->attested) {
 		p->bad = true;
 		proof_find(proof, FINDING_WORD_MISSING, c,
-			   "PC's word only: the manifest has a key of this machine, which did not sign");
+			   "PC's word only: the manifest has a key of this machine, which did not "
+			   "sign");
 	} else if (!key_is(c->key, machine->key)) {
 		p->bad = true;
 		proof_find(proof, FINDING_WORD_KEY, c,
-			   "signed by a self-declared key, which is not that of this machine in the manifest");
+			   "signed by a self-declared key, which is not that of this machine in "
+			   "the manifest");
 	} else if (deal) {
 		struct dealbox_error reason = { 0 };
 
@@ -824,8 +879,8 @@ static void check_word(struct proof *proof, struct proof_certificate *p, const s
 		if (p->word != WORD_UNCLEAR)
 			return;
 		p->bad = true;
-		dealbox_certificate_word(c, dealbox_certificates_opening(p->file->certificates), machine->key,
-					 deal, p->trace, &reason);
+		dealbox_certificate_word(c, dealbox_certificates_opening(p->file->certificates),
+					 machine->key, deal, p->trace, &reason);
 		proof_find(proof, FINDING_WORD_UNCLEAR, c, "cannot compare: %s", reason.what);
 	}
 }
@@ -840,7 +895,8 @@ static void check_certificate(struct proof *proof, struct proof_certificate *p)
 	if (!p->session->promised)
 		return;
 	known = p->session->set && opening &&
-		!dealbox_set_get(p->session->set, (size_t)dealbox_set_find(p->session->set, c->board), &board);
+		!dealbox_set_get(p->session->set,
+				 (size_t)dealbox_set_find(p->session->set, c->board), &board);
 	if (known)
 		same = dealbox_certificate_opens(c, opening, &board.deal, NULL);
 	if (known && !same && p->counts) {
@@ -891,7 +947,8 @@ static const char *whose_word(const struct proof *proof)
 	if (!proof->by_pc)
 		return "by the machine's own word";
 	return proof->by_machine ? "some by the machine's own word, some by the PC's word only" :
-				   "by the PC's word only: the machine signed nothing that was enrolled";
+				   "by the PC's word only: the machine signed nothing that was "
+				   "enrolled";
 }
 
 /* What the boards were compared with. Nobody but a reader can compare the value with its source. */
@@ -900,33 +957,38 @@ static char *which_deals(const struct proof *proof)
 	char *text;
 
 	if (!proof->value)
-		return strdup("the deals that were given (whether the committed keys make them was not compared)");
-	return asprintf(&text, "the deals that the committed keys make with the value %s (%s)", proof->value,
-			dealbox_square_info(dealbox_manifest_square(proof->manifest))) < 0 ? NULL : text;
+		return strdup("the deals that were given (whether the committed keys make them was "
+			      "not compared)");
+	return asprintf(&text, "the deals that the committed keys make with the value %s (%s)",
+			proof->value, dealbox_square_info(dealbox_manifest_square(proof->manifest))) < 0 ? NULL : text;
 }
 
 char *proof_sentence(const struct proof *proof)
 {
 	const unsigned long long promised = proof->promised, proven = proof->proven;
-	const char *counted = proof->counted ? ", if the decks lay as the plan says (cards were counted)" : "";
+	const char *counted =
+		proof->counted ? ", if the decks lay as the plan says (cards were counted)" : "";
 	char *deals = which_deals(proof), *text;
 	int length = -1;
 
 	if (!deals)
 		return NULL;
 	if (proof->rehearsal)
-		length = asprintf(&text, "REHEARSAL: a program played the machine, so no card was dealt, and these "
-				  "certificates prove nothing about any board (%llu of %llu promised are proven)", proven,
+		length = asprintf(&text, "REHEARSAL: a program played the machine, so no card was "
+					 "dealt, and these certificates prove nothing about any "
+					 "board (%llu of %llu promised are proven)", proven,
 				  promised);
 	else if (!proven)
-		length = asprintf(&text, "NOTHING IS PROVEN: not one of the %llu boards that were promised, all copies "
-				  "counted", promised);
+		length = asprintf(&text, "NOTHING IS PROVEN: not one of the %llu boards that were "
+					 "promised, all copies counted", promised);
 	else if (proof->finding_count)
-		length = asprintf(&text, "NOT ALL IS PROVEN: %llu of %llu boards that were promised, all copies counted, "
-				  "are %s, %s%s; the findings say what is not proven", proven, promised, deals,
+		length = asprintf(&text, "NOT ALL IS PROVEN: %llu of %llu boards that were "
+					 "promised, all copies counted, are %s, %s%s; the findings "
+					 "say what is not proven", proven, promised, deals,
 				  whose_word(proof), counted);
 	else
-		length = asprintf(&text, "PROVEN: all %llu boards that were promised, all copies counted, are %s, %s%s",
+		length = asprintf(&text, "PROVEN: all %llu boards that were promised, all copies "
+					 "counted, are %s, %s%s",
 				  promised, deals, whose_word(proof), counted);
 	free(deals);
 	return length < 0 ? NULL : text;

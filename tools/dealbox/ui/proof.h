@@ -116,7 +116,7 @@ struct proof {
 	bool traces_given;
 	struct proof_trace *traces;
 	size_t trace_count;
-	const char *value;		/* the deals are made of the promised keys, with it; NULL: not compared */
+	const char *value; /* the deals are made of the promised keys, with it; NULL: not compared */
 
 	/* the result */
 	struct proof_session *sessions;	/* sorted by name */
@@ -133,9 +133,12 @@ struct proof {
 };
 
 /* Add a file; takes ownership of the certificates. Returns false if out of memory. */
-bool proof_add_file(struct proof *proof, const char *path, struct dealbox_certificates *certificates);
+bool proof_add_file(struct proof *proof, const char *path,
+		    struct dealbox_certificates *certificates);
 
-/* Find all sessions, promised or certified. Files must be complete. Returns false if out of memory. */
+/*
+ * Find all sessions, promised or certified. Files must be complete. Returns false if out of memory.
+ */
 bool proof_find_sessions(struct proof *proof);
 
 /* Return a session by its name, or NULL. */
@@ -143,7 +146,8 @@ struct proof_session *proof_session(struct proof *proof, const char *name);
 
 /*
  * Add the session of deals that were given, if it has neither certificates nor a promise: its phase
- * leaves the number of sessions open. Returns false if there is no such session, or if out of memory.
+ * leaves the number of sessions open. Returns false if there is no such session, or if out of
+ * memory.
  */
 bool proof_add_session(struct proof *proof, const char *name);
 
@@ -151,8 +155,9 @@ bool proof_add_session(struct proof *proof, const char *name);
 bool proof_run(struct proof *proof);
 
 /* Add a finding about a certificate, or NULL. */
-void proof_find(struct proof *proof, enum finding_kind kind, const struct dealbox_certificate *certificate,
-		const char *format, ...) __attribute__((format(printf, 4, 5)));
+void proof_find(struct proof *proof, enum finding_kind kind,
+		const struct dealbox_certificate *certificate, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 
 /* Return the first line of the output: what was proven. NULL = out of memory; free it. */
 char *proof_sentence(const struct proof *proof);

@@ -36,7 +36,8 @@ static bool ruling_good(const struct dealbox_ruling *ruling)
 	       ruling->kind == DEALBOX_ENTITLED;
 }
 
-static void ruling_json(const struct ruling_text *law, const struct dealbox_ruling *r, const char *text)
+static void ruling_json(const struct ruling_text *law, const struct dealbox_ruling *r,
+			const char *text)
 {
 	struct json_object *object = json_object_new_object();
 	struct json_object *facts = json_object_new_array();
@@ -91,8 +92,8 @@ void ruling_text_judgement(struct ruling_text *law, const struct dealbox_judgeme
 	law->other |= j->verdict != DEALBOX_LAW_STANDS;
 	if (!law->json) {
 		if (j->board >= 0)
-			say("%s: %s %d: %s. %s", law->source, translated(law, N_("board")), j->board,
-			    translated(law, j->name), text);
+			say("%s: %s %d: %s. %s", law->source, translated(law, N_("board")),
+			    j->board, translated(law, j->name), text);
 		else
 			say("%s: %s %lu: %s. %s", law->source, translated(law, N_("deal")), j->deal,
 			    translated(law, j->name), text);
@@ -129,6 +130,7 @@ void ruling_text_print(const struct dealbox_ruling *r, void *context)
 		used += (size_t)snprintf(facts + used, sizeof(facts) - used, "%s%lu",
 					 n ? ", " : "", r->facts[n]);
 	say("%s:%lu: %s, %s %s [%s]", law->source, r->line,
-	    translated(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset(r->rules)->name, r->reference, facts);
+	    translated(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset(r->rules)->name,
+	    r->reference, facts);
 	say("    %s", text);
 }

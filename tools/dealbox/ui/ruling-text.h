@@ -20,7 +20,8 @@ struct ruling_text {
 };
 
 /* Translate a message of the library, or one marked by N_(). */
-const char *translated(const struct ruling_text *law, const char *message) __attribute__((format_arg(2)));
+const char *translated(const struct ruling_text *law, const char *message)
+	__attribute__((format_arg(2)));
 
 /* Report an error in a line of the record. */
 void ruling_text_error(const struct ruling_text *law, const struct dealbox_error *error);

@@ -29,7 +29,8 @@ bool sealed_secret_first(void)
 	ssize_t n = 0;
 
 	/* Byte by byte: what follows belongs to whoever reads the file. */
-	while (length < sizeof(secret_line) - 1 && (n = read(STDIN_FILENO, secret_line + length, 1)) == 1 &&
+	while (length < sizeof(secret_line) - 1 &&
+	       (n = read(STDIN_FILENO, secret_line + length, 1)) == 1 &&
 	       secret_line[length] != '\n')
 		length++;
 	if (n == 1 && length && secret_line[length] == '\n') {
@@ -140,17 +141,19 @@ bool public_key_read(const char *path, uint8_t key[DEALBOX_SEAL_KEY])
 	size_t length = 0;
 	bool good = file_read(path, &blob);
 
-	if (good && (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
-		     length != DEALBOX_SEAL_KEY)) {
-		complain("give the .pub file that `dealbox seal --new-key` made", "%s: this is not a public key",
-			 path);
+	if (good &&
+	    (sodium_hex2bin(key, DEALBOX_SEAL_KEY, blob.data, blob.size, " \r\n", &length, NULL) ||
+	     length != DEALBOX_SEAL_KEY)) {
+		complain("give the .pub file that `dealbox seal --new-key` made",
+			 "%s: this is not a public key", path);
 		good = false;
 	}
 	blob_wipe(&blob);
 	return good;
 }
 
-static bool key_parse(const char *from, const char *text, size_t size, uint8_t key[DEALBOX_SEAL_KEY])
+static bool key_parse(const char *from, const char *text, size_t size,
+		      uint8_t key[DEALBOX_SEAL_KEY])
 {
 	size_t length = 0;
 
@@ -165,19 +168,22 @@ static bool key_parse(const char *from, const char *text, size_t size, uint8_t k
 static bool key_read(uint8_t key[DEALBOX_SEAL_KEY])
 {
 	struct blob blob;
-	bool good = file_read_secret(key_path, &blob) && key_parse(key_path, blob.data, blob.size, key);
+	bool good = file_read_secret(key_path, &blob) &&
+		    key_parse(key_path, blob.data, blob.size, key);
 
 	blob_wipe(&blob);
 	return good;
 }
 
-static bool open_with(const char *path, const struct blob *sealed, const struct dealbox_seal_secret *secret,
-		      struct blob *out, char name[DEALBOX_SEAL_NAME])
+static bool open_with(const char *path, const struct blob *sealed,
+		      const struct dealbox_seal_secret *secret, struct blob *out,
+		      char name[DEALBOX_SEAL_NAME])
 {
 	struct dealbox_error error;
 	void *data;
 
-	int err = dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &error);
+	int err =
+		dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &error);
 
 	if (err) {
 		refused = err == -EKEYREJECTED;
@@ -200,8 +206,10 @@ bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME
 	if (good && key_path) {
 		good = key_read(key);
 		secret.key = key;
-	} else if (good && dealbox_seal_recognise(sealed.data, sealed.size) == DEALBOX_SEAL_FOR_KEY) {
-		complain("name the key with --key FILE", "%s: it is sealed for a director's key", path);
+	} else if (good && dealbox_seal_recognise(sealed.data,
+						  sealed.size) == DEALBOX_SEAL_FOR_KEY) {
+		complain("name the key with --key FILE", "%s: it is sealed for a director's key",
+			 path);
 		good = false;
 	} else if (good) {
 		passphrase = passphrase_ask(false);

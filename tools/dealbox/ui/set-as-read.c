@@ -23,8 +23,8 @@ static int sealed_read(struct set_as_read *input, const struct reading *reading,
 	int err = -EACCES;
 
 	if (sealed_open(path, &blob, name))
-		err = dealbox_format_read_memory(reading->from, blob.data, blob.size, name, input->set,
-						 input->report, NULL);
+		err = dealbox_format_read_memory(reading->from, blob.data, blob.size, name,
+						 input->set, input->report, NULL);
 	blob_wipe(&blob);
 	return err;
 }
@@ -117,7 +117,8 @@ bool look_parse(struct look *look, struct args *args)
 		} else if (key == KEY_DOUBLE_DUMMY) {
 			look->double_dummy = true;
 		} else if (key == KEY_FIRST) {
-			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX, &look->reading.first))
+			if (!args_number(args, "first", value, 1, DEALBOX_BOARD_DEALT_MAX,
+					 &look->reading.first))
 				return input_wrong(args);
 		} else {
 			look->reading.from = set_as_read_format(args, "from", value);
@@ -239,7 +240,10 @@ void set_as_read_counts_json(const struct dealbox_report *report)
 	putchar('}');
 }
 
-/* Print the members that the sentence shows without names of cards, so that a program can translate it. */
+/*
+ * Print the members that the sentence shows without names of cards, so that a program can translate
+ * it.
+ */
 static void fields_json(const struct dealbox_problem *problem)
 {
 	const char *sentence = dealbox_code_sentence(problem->code, problem->count);

@@ -66,8 +66,9 @@ void set_as_read_complain_of(const struct dealbox_report *report, enum dealbox_s
 			  bool reveal);
 
 /*
- * Print the problems as a JSON array to standard output: file, place, code, message, and the members
- * that the message shows without names of cards. Only the message shows cards, and only if reveal.
+ * Print the problems as a JSON array to standard output: file, place, code, message, and the
+ * members that the message shows without names of cards. Only the message shows cards, and only if
+ * reveal.
  */
 void set_as_read_problems_json(const struct dealbox_report *report, bool reveal);
 

@@ -64,7 +64,10 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 	return lacks;
 }
 
-/* Read a file, sealed or not; "-" is standard input. Returns -EACCES, after reporting it, if it cannot be unsealed. */
+/*
+ * Read a file, sealed or not; "-" is standard input. Returns -EACCES, after reporting it, if it
+ * cannot be unsealed.
+ */
 static int file_add(const char *path, struct dealbox_set *set, struct dealbox_report *report)
 {
 	const bool piped = !strcmp(path, "-");
@@ -73,11 +76,13 @@ static int file_add(const char *path, struct dealbox_set *set, struct dealbox_re
 	int ret = -EACCES;
 
 	if (piped && !sealed_secret_given())
-		return dealbox_format_read_fd(NULL, STDIN_FILENO, "standard input", set, report, NULL);
+		return dealbox_format_read_fd(NULL, STDIN_FILENO, "standard input", set, report,
+					      NULL);
 	if (!piped && !sealed_is(path))
 		return dealbox_format_read_file(NULL, path, set, report, NULL);
 	if (piped ? sealed_open_piped(&blob, name) : sealed_open(path, &blob, name))
-		ret = dealbox_format_read_memory(NULL, blob.data, blob.size, name, set, report, NULL);
+		ret = dealbox_format_read_memory(NULL, blob.data, blob.size, name, set, report,
+						 NULL);
 	blob_wipe(&blob);
 	return ret;
 }
@@ -122,7 +127,8 @@ enum status set_to_deal_read(char *const *files, int count, bool reveal, const c
 		}
 		if (problems)
 			complain(unread ? "give the names of files with deals" :
-				 lacks ? "`dealbox convert --first N` numbers the boards of a file that does not" :
+				 lacks ? "`dealbox convert --first N` numbers the boards of a file "
+					 "that does not" :
 				 "correct the file; `dealbox check` shows all its problems",
 				 "%s", follows);
 	}
@@ -145,8 +151,8 @@ bool set_to_deal_can_be(const char *path, const char *name)
 	const struct dealbox_format *format = format_of(path, name);
 
 	if (!format || !dealbox_format_writable(format))
-		complain("name it .pbn, for example", "%s: no format that can be written has this suffix",
-			 name ? name : path);
+		complain("name it .pbn, for example",
+			 "%s: no format that can be written has this suffix", name ? name : path);
 	else if (file_exists(path))
 		complain("move it away first, or choose another name",
 			 "%s: there is such a file already", path);
@@ -166,7 +172,8 @@ bool set_to_deal_write(const struct dealbox_set *set, const char *path, const ch
 	report = dealbox_report_new();
 	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
 		 strcmp(dealbox_format_name(format), "pbn"))
-		complain("name it .pbn", "%s: only PBN can say that the deals are restricted", path);
+		complain("name it .pbn", "%s: only PBN can say that the deals are restricted",
+			 path);
 	else if (!dealbox_format_write_file(format, set, path, report))
 		good = true;
 	else

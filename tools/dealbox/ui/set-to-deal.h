@@ -9,8 +9,8 @@
 
 /*
  * Read files ("-" is standard input) into a set in which every board has a unique number and a
- * complete deal. Returns STATUS_DONE with *out, to be freed with dealbox_set_free(); or STATUS_INPUT
- * after reporting all problems and follows, the consequence ("nothing was dealt").
+ * complete deal. Returns STATUS_DONE with *out, to be freed with dealbox_set_free(); or
+ * STATUS_INPUT after reporting all problems and follows, the consequence ("nothing was dealt").
  */
 enum status set_to_deal_read(char *const *files, int count, bool reveal, const char *follows,
 			     struct dealbox_set **out);

@@ -236,16 +236,17 @@ void help_print(const struct command *command)
 	size_t n;
 
 	if (command) {
-		printf("usage: dealbox %s [OPTION...]%s%s\n\n%s.\n\n%s\n\nOptions:\n", command->name,
-		       *command->operands ? " " : "", command->operands, command->summary,
-		       command->about);
+		printf("usage: dealbox %s [OPTION...]%s%s\n\n%s.\n\n%s\n\nOptions:\n",
+		       command->name, *command->operands ? " " : "", command->operands,
+		       command->summary, command->about);
 		for (n = 0; (row = command_option(command, n)); n++)
 			row_print(row);
 	} else {
 		printf("usage: dealbox COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n");
 		for (n = 0; commands[n]; n++)
 			printf("  %-12s %s\n", commands[n]->name, commands[n]->summary);
-		printf("\n`dealbox help COMMAND` or `dealbox COMMAND --help` describes a command.\n");
+		printf("\n`dealbox help COMMAND` or `dealbox COMMAND --help` describes a "
+		       "command.\n");
 	}
 	printf("\nExit status: 0 done, 1 the answer is no, 2 usage or input, 3 machine.\n");
 }

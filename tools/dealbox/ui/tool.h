@@ -49,13 +49,15 @@ struct option_row {
 #define OPT_MACHINE	{ 'm', "machine", "URI", \
 	"the machine: local:/dev/dealbox0, usb:SERIAL, emu:PATH or hand: (default: the only one)" }
 #define OPT_MACHINES	{ 'm', "machine", "MACHINE", \
-	"its address (`dealbox machines`); or by the service its id (`dealbox status`), again for more" }
+	"its address (`dealbox machines`); or by the service its id (`dealbox status`), again " \
+	"for more" }
 /* Handled by args_next() */
 #define OPT_PLAIN	{ KEY_PLAIN, "plain", NULL, \
 	"for screen readers: whole lines only, no progress line and no bell" }
 #define KEY_PLAIN	(OPT_LONG + 0xfc)
 #define OPT_YES		{ 'y', "yes", NULL, "do not ask whether that is meant" }
-#define OPT_REVEAL	{ OPT_LONG + 0xff, "reveal", NULL, "show cards (default: cards stay secret)" }
+#define OPT_REVEAL	{ OPT_LONG + 0xff, "reveal", NULL, \
+			  "show cards (default: cards stay secret)" }
 #define KEY_REVEAL	(OPT_LONG + 0xff)
 
 struct args;
@@ -206,8 +208,8 @@ bool confirm(bool yes, const char *format, ...) __attribute__((format(printf, 2,
 int signals_take(void);
 
 /*
- * Show a progress line on standard error, if that is a terminal, and not with --plain. The text replaces that of the last
- * call; NULL clears it.
+ * Show a progress line on standard error, if that is a terminal, and not with --plain. The text
+ * replaces that of the last call; NULL clears it.
  */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -217,7 +219,10 @@ bool progress_seen(void);
 /* Returns true with --plain. */
 bool is_plain(void);
 
-/* Ring the bell of the terminal, if standard error is one, and not with --plain: somebody has to come to a machine. */
+/*
+ * Ring the bell of the terminal, if standard error is one, and not with --plain: somebody has to
+ * come to a machine.
+ */
 void bell(void);
 
 #endif

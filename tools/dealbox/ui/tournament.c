@@ -10,7 +10,8 @@ bool tournament_name(struct tournament *t, const char *name)
 {
 	size_t length = strlen(name);
 
-	if (length > 4 && (!strcmp(name + length - 4, ".sqd") || !strcmp(name + length - 4, ".sqk")))
+	if (length > 4 &&
+	    (!strcmp(name + length - 4, ".sqd") || !strcmp(name + length - 4, ".sqk")))
 		length -= 4;
 	if (asprintf(&t->sqd, "%.*s.sqd", (int)length, name) < 0)
 		t->sqd = NULL;
@@ -51,22 +52,24 @@ bool tournament_keys_read(struct tournament *t, bool checked, bool published)
 	bool mended = false;
 	bool good = published ? file_read(t->sqk, &blob) : file_read_secret(t->sqk, &blob);
 
-	if (good && dealbox_square_keys_parse(blob.data, blob.size, checked ? t->square : NULL, &t->keys,
-					      &mended, &error)) {
+	if (good && dealbox_square_keys_parse(blob.data, blob.size, checked ? t->square : NULL,
+					      &t->keys, &mended, &error)) {
 		fault_say(t->sqk, &error);
 		good = false;
 	}
 	if (good && mended)
-		complain(NULL, "%s: line ends or spaces were changed on the way (by mail?); they were "
-			 "restored, and the hash is correct", t->sqk);
+		complain(NULL, "%s: line ends or spaces were changed on the way (by mail?); they "
+			       "were restored, and the hash is correct", t->sqk);
 	if (good && dealbox_square_keys_short(t->keys))
-		complain("Square Deal makes keys of 60", "%s: %u keys have fewer than 40 characters and "
-			 "may be guessed", t->sqk, dealbox_square_keys_short(t->keys));
+		complain("Square Deal makes keys of 60",
+			 "%s: %u keys have fewer than 40 characters and may be guessed", t->sqk,
+			 dealbox_square_keys_short(t->keys));
 	blob_wipe(&blob);
 	return good;
 }
 
-struct dealbox_set *tournament_deal(struct tournament *t, const struct dealbox_square_session *session)
+struct dealbox_set *tournament_deal(struct tournament *t,
+				    const struct dealbox_square_session *session)
 {
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	struct dealbox_error error;

@@ -30,7 +30,8 @@ bool tournament_read(struct tournament *t);
 bool tournament_keys_read(struct tournament *t, bool checked, bool published);
 
 /* Generate the deals of a session. Returns NULL after reporting an error. */
-struct dealbox_set *tournament_deal(struct tournament *t, const struct dealbox_square_session *session);
+struct dealbox_set *tournament_deal(struct tournament *t,
+				    const struct dealbox_square_session *session);
 
 /*
  * Find the session whose files have the name of path, without folder and suffix. boards is for a

@@ -79,7 +79,8 @@ bool tracefile_end(FILE *file)
 {
 	if (!file || (!fflush(file) && !ferror(file)))
 		return true;
-	complain("free some disk space, then continue with --resume", "cannot record the trace: %m");
+	complain("free some disk space, then continue with --resume",
+		 "cannot record the trace: %m");
 	return false;
 }
 
@@ -87,7 +88,8 @@ bool tracefile_end(FILE *file)
 static int line_parse(const char *line, struct tracefile_head *head, struct dealbox_event *event)
 {
 	struct json_object *object = json_tokener_parse(line);
-	const char *name = json_get_text(object, "name"), *pockets = json_get_text(object, "pockets");
+	const char *name = json_get_text(object, "name"),
+		   *pockets = json_get_text(object, "pockets");
 	const char *how = json_get_text(object, "how");
 	int ret = -1;
 
@@ -97,7 +99,8 @@ static int line_parse(const char *line, struct tracefile_head *head, struct deal
 		 json_get_number(object, "copy", &head->copy) &&
 		 json_get_number(object, "insertion", &head->insertion) &&
 		 json_get_number(object, "plan_id", &head->plan_id) &&
-		 tracefile_how_parse(how ? how : tracefile_how_name(TRACEFILE_BY_CARD), &head->how) &&
+		 tracefile_how_parse(how ? how : tracefile_how_name(TRACEFILE_BY_CARD),
+				     &head->how) &&
 		 !dealbox_pockets_parse(pockets ? pockets : "NESW", head->pockets))
 		ret = 1;
 	json_object_put(object);
@@ -208,8 +211,9 @@ int tracefile_judge(const struct tracefile_head *head, const uint8_t pockets[DEA
 	if (!sorted && is_counted(trace))
 		return -ENODATA;
 	count = dealbox_pack_sorted(pack, deck);
-	ret = sorted ? dealbox_plan_by_position(&plan, head->plan_id, deal, pack, pockets, deck, count) :
-	      dealbox_plan_by_card(&plan, head->plan_id, deal, pack, pockets);
+	ret = sorted ? dealbox_plan_by_position(&plan, head->plan_id, deal, pack, pockets, deck,
+						count) :
+		       dealbox_plan_by_card(&plan, head->plan_id, deal, pack, pockets);
 	if (!ret)
 		ret = sorted ? dealbox_verify_deck(&plan, deck, trace, verdict) :
 		      dealbox_verify(&plan, trace, verdict);

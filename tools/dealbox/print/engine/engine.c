@@ -79,7 +79,8 @@ static void metadata_set(struct drawing *drawing, const struct drawing_setup *se
 	drawing->dated = setup->made >= 0 && gmtime_r(&made, &tm) &&
 			 strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
 	if (drawing->dated)
-		cairo_pdf_surface_set_metadata(drawing->surface, CAIRO_PDF_METADATA_CREATE_DATE, text);
+		cairo_pdf_surface_set_metadata(drawing->surface, CAIRO_PDF_METADATA_CREATE_DATE,
+					       text);
 }
 
 static void drawing_free(struct drawing *drawing)
@@ -116,8 +117,8 @@ static struct drawing *drawing_begin(const struct drawing_setup *setup, const ch
 		}
 	}
 	drawing->language = strdup(setup->language);
-	drawing->surface = cairo_pdf_surface_create_for_stream(buffer_write, &drawing->pdf, setup->w,
-							       setup->h);
+	drawing->surface = cairo_pdf_surface_create_for_stream(buffer_write, &drawing->pdf,
+							       setup->w, setup->h);
 	drawing->cr = cairo_create(drawing->surface);
 	drawing->shaper = shaper_new(setup->font, setup->language);
 	if (!drawing->language || cairo_status(drawing->cr))
@@ -148,7 +149,8 @@ static void tint_set(cairo_t *cr, enum ink ink, double tint)
 {
 	const unsigned char *colour = ink_colours[ink];
 
-	cairo_set_source_rgb(cr, 1 - tint * (1 - colour[0] / 255.0), 1 - tint * (1 - colour[1] / 255.0),
+	cairo_set_source_rgb(cr, 1 - tint * (1 - colour[0] / 255.0),
+			     1 - tint * (1 - colour[1] / 255.0),
 			     1 - tint * (1 - colour[2] / 255.0));
 }
 
@@ -244,7 +246,8 @@ static void qr_box_draw(struct drawing *drawing, const struct box *box)
 
 static void (*const draws[])(struct drawing *drawing, const struct box *box) = {
 	[BOX_OPEN] = open_draw, [BOX_FIGURE] = figure_draw, [BOX_CLOSE] = close_draw,
-	[BOX_TEXT] = text_draw, [BOX_FILL] = fill_draw, [BOX_FRAME] = frame_draw, [BOX_LOGO] = logo_box_draw,
+	[BOX_TEXT] = text_draw, [BOX_FILL] = fill_draw, [BOX_FRAME] = frame_draw,
+	[BOX_LOGO] = logo_box_draw,
 	[BOX_QR] = qr_box_draw, [BOX_PATTERN] = pattern_draw,
 };
 

@@ -21,7 +21,7 @@ struct drawing_setup {
 	const char *language;		/* RFC 5646 */
 	const char *title;
 	const char *font;		/* family; the system replaces one that it does not have */
-	int64_t made;			/* seconds since 1970, -1 = unknown: the file names no date */
+	int64_t made; /* seconds since 1970, -1 = unknown: the file names no date */
 	const void *logo;		/* SVG or PNG, NULL = none; needed until drawing_end() */
 	size_t logo_size;
 };
@@ -43,8 +43,8 @@ struct print_engine {
 	int (*page)(struct drawing *drawing, const struct boxes *boxes);
 
 	/*
-	 * Ends the document. data is the PDF file, to be wiped and freed. Returns 0 or -errno, after
-	 * which there is no data.
+	 * Ends the document. data is the PDF file, to be wiped and freed. Returns 0 or -errno,
+	 * after which there is no data.
 	 */
 	int (*end)(struct drawing *drawing, void **data, size_t *size);
 

@@ -43,7 +43,8 @@ static void document_insert(qpdf_data pdf)
 }
 
 /* Describes the figures below an element, or in an array of elements. at: those before it */
-static void figures_describe(qpdf_data pdf, qpdf_oh element, const struct figures *figures, size_t *at)
+static void figures_describe(qpdf_data pdf, qpdf_oh element, const struct figures *figures,
+			     size_t *at)
 {
 	if (qpdf_oh_is_array(pdf, element)) {
 		for (int i = 0; i < qpdf_oh_get_array_n_items(pdf, element); i++)
@@ -84,7 +85,8 @@ int pdf_finish(const void *data, size_t size, const char *language, bool dated,
 	catalogue_fill(pdf, language);
 	document_insert(pdf);
 	if (figures->count)
-		figures_describe(pdf, qpdf_oh_get_key(pdf, structure(pdf), "/K"), figures, &described);
+		figures_describe(pdf, qpdf_oh_get_key(pdf, structure(pdf), "/K"), figures,
+				 &described);
 	if (!dated)
 		dates_remove(pdf);
 	if (qpdf_init_write_memory(pdf) & QPDF_ERRORS)

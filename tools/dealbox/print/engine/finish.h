@@ -13,9 +13,9 @@ struct figures {
 };
 
 /*
- * Marks the document as tagged, adds its language and the words for its figures, lets readers show its
- * title instead of the file's name, and gives it an identifier that depends on its contents only.
- * Without dated, it names no date. *out is to be wiped and freed. Returns 0 or -errno.
+ * Marks the document as tagged, adds its language and the words for its figures, lets readers show
+ * its title instead of the file's name, and gives it an identifier that depends on its contents
+ * only. Without dated, it names no date. *out is to be wiped and freed. Returns 0 or -errno.
  */
 int pdf_finish(const void *data, size_t size, const char *language, bool dated,
 	       const struct figures *figures, void **out, size_t *out_size);

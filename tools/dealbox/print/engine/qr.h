@@ -5,7 +5,10 @@
 #include <cairo.h>
 #include <stdint.h>
 
-/* Draw a text as a QR code, with its quiet zone, into a square. A text that is too long is left out. */
+/*
+ * Draw a text as a QR code, with its quiet zone, into a square. A text that is too long is left
+ * out.
+ */
 void qr_draw(cairo_t *cr, double x, double y, double size, const char *text);
 
 /* As qr of struct print_engine. */

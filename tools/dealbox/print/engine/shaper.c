@@ -4,7 +4,7 @@
 
 #include "shaper.h"
 
-#define REFERENCE	256	/* size at which texts are shaped, in points: no rounding at that size */
+#define REFERENCE 256 /* size at which texts are shaped, in points: no rounding at that size */
 #define NARROW_SPACE	0.3	/* between ranks, at size 1 */
 #define KEPT_MAX	4096	/* texts */
 #define ITEMS_MAX	1024	/* glyphs in one call of cairo */
@@ -62,7 +62,8 @@ static PangoLayout *layout_new(PangoContext *context, const char *font, bool bol
 	PangoLayout *layout = pango_layout_new(context);
 
 	pango_font_description_set_family(description, font);
-	pango_font_description_set_weight(description, bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+	pango_font_description_set_weight(description,
+					  bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
 	pango_font_description_set_absolute_size(description, REFERENCE * PANGO_SCALE);
 	pango_layout_set_font_description(layout, description);
 	pango_layout_set_single_paragraph_mode(layout, TRUE);
@@ -76,9 +77,9 @@ struct shaper *shaper_new(const char *font, const char *language)
 	cairo_font_options_t *options = cairo_font_options_create();
 
 	/*
-	 * pango's own map of fonts, which stays until the program ends: with each map that is freed, a
-	 * thread of pango ends at some time, which nobody can await. LeakSanitizer, which stops all
-	 * threads when the program ends, may meet it half gone.
+	 * pango's own map of fonts, which stays until the program ends: with each map that is
+	 * freed, a thread of pango ends at some time, which nobody can await. LeakSanitizer, which
+	 * stops all threads when the program ends, may meet it half gone.
 	 */
 	shaper->context = pango_font_map_create_context(pango_cairo_font_map_get_default());
 	cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
@@ -91,7 +92,8 @@ struct shaper *shaper_new(const char *font, const char *language)
 	cairo_font_options_destroy(options);
 	for (int bold = 0; bold < 2; bold++) {
 		shaper->layouts[bold] = layout_new(shaper->context, font, bold);
-		shaper->kept[bold] = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, shaped_free);
+		shaper->kept[bold] =
+			g_hash_table_new_full(g_str_hash, g_str_equal, g_free, shaped_free);
 	}
 	shaper->line = g_new0(struct line_of_glyphs, 1);
 	return shaper;
@@ -111,7 +113,8 @@ void shaper_free(struct shaper *shaper)
 
 void shaper_extent(struct shaper *shaper, double *ascent, double *descent)
 {
-	const PangoFontDescription *description = pango_layout_get_font_description(shaper->layouts[1]);
+	const PangoFontDescription *description =
+		pango_layout_get_font_description(shaper->layouts[1]);
 	PangoFontMetrics *metrics = pango_context_get_metrics(shaper->context, description, NULL);
 
 	*ascent = pango_font_metrics_get_ascent(metrics) / (double)(REFERENCE * PANGO_SCALE);
@@ -153,7 +156,8 @@ static void run_clusters(struct run *run, PangoGlyphItem *item, const char *text
 	for (more = pango_glyph_item_iter_init_start(&iter, item, text); more;
 	     more = pango_glyph_item_iter_next_cluster(&iter)) {
 		run->clusters[run->clusters_count].num_bytes = iter.end_index - iter.start_index;
-		run->clusters[run->clusters_count].num_glyphs = ABS(iter.end_glyph - iter.start_glyph);
+		run->clusters[run->clusters_count].num_glyphs =
+			ABS(iter.end_glyph - iter.start_glyph);
 		run->clusters_count++;
 	}
 }
@@ -242,15 +246,16 @@ static void backward_draw(cairo_t *cr, const struct run *run, double size, doubl
 		glyphs[i].y = y + size * glyphs[i].y;
 	}
 	cairo_set_font_face(cr, run->font);
-	cairo_show_text_glyphs(cr, run->text, run->text_size, glyphs, run->glyphs_count, run->clusters,
-			       run->clusters_count, run->flags);
+	cairo_show_text_glyphs(cr, run->text, run->text_size, glyphs, run->glyphs_count,
+			       run->clusters, run->clusters_count, run->flags);
 	g_free(glyphs);
 }
 
 static void line_add(struct line_of_glyphs *line, cairo_t *cr, const struct run *run, double size,
 		     double x, double y)
 {
-	if (run->flags || run->glyphs_count >= ITEMS_MAX || run->text_size >= (int)sizeof(line->text)) {
+	if (run->flags || run->glyphs_count >= ITEMS_MAX ||
+	    run->text_size >= (int)sizeof(line->text)) {
 		line_flush(line, cr);
 		backward_draw(cr, run, size, x, y);
 		return;
@@ -260,16 +265,17 @@ static void line_add(struct line_of_glyphs *line, cairo_t *cr, const struct run 
 		line_flush(line, cr);
 	line->font = run->font;
 	for (int i = 0; i < run->glyphs_count; i++)
-		line->glyphs[line->glyphs_count++] = (cairo_glyph_t){
-			run->glyphs[i].index, x + size * run->glyphs[i].x, y + size * run->glyphs[i].y };
+		line->glyphs[line->glyphs_count++] = (cairo_glyph_t){ run->glyphs[i].index,
+								      x + size * run->glyphs[i].x,
+								      y + size * run->glyphs[i].y };
 	for (int i = 0; i < run->clusters_count; i++)
 		line->clusters[line->clusters_count++] = run->clusters[i];
 	memcpy(line->text + line->text_size, run->text, (size_t)run->text_size);
 	line->text_size += run->text_size;
 }
 
-static double text_add(struct shaper *shaper, cairo_t *cr, const struct face *face, double x, double y,
-		       const char *text)
+static double text_add(struct shaper *shaper, cairo_t *cr, const struct face *face, double x,
+		       double y, const char *text)
 {
 	const struct shaped *shaped = shaped_find(shaper, face->bold, text);
 

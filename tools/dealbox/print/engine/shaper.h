@@ -22,7 +22,9 @@ void shaper_extent(struct shaper *shaper, double *ascent, double *descent);
 
 double shaper_width(struct shaper *shaper, const struct face *face, const char *text);
 
-/* Draws a line from x on the base line y, followed by a space for those who copy or hear the text. */
+/*
+ * Draws a line from x on the base line y, followed by a space for those who copy or hear the text.
+ */
 void shaper_draw(struct shaper *shaper, cairo_t *cr, const struct face *face, double x, double y,
 		 const char *text);
 
