@@ -3,8 +3,8 @@
 # preinst of several packages: rules copies it.
 set -e
 
-# What `make install` left would be found before the files of the packages, or `ninja uninstall`
-# would remove theirs later. It is removed by whoever installed it.
+# Files left by `make install` would be found before those of the packages, and a later
+# `ninja uninstall` would remove the packages' files. Whoever installed them must remove them.
 if [ "$1" = install ]; then
 	left='' before=''
 	# No package has anything in /usr/local.

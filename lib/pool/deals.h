@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What an event's database holds of deals: hashes and sealed sets. All of it is made with the key
- * of the event, which the database never has in the clear. Who runs the database can therefore
- * neither read a set nor put another in its place. Pure but for random numbers.
+ * An event's database holds its deals as hashes and sealed sets only. Both are made with the key of
+ * the event, which the database never has in the clear. The database's administrator can therefore
+ * neither read a set nor replace one. Pure but for random numbers.
  */
 #ifndef POOL_DEALS_H
 #define POOL_DEALS_H

@@ -79,7 +79,7 @@ bool lease_may_begin(const struct lease *lease, const struct lease_copy *copy,
 int lease_ask(struct lease *lease, enum lease_request request, uint32_t want,
 	      const struct lease_copy *copies, size_t count, const char nonce[LEASE_ID]);
 
-/* What a PC needs to know for its next request. */
+/* Input of lease_next(). */
 struct lease_need {
 	uint32_t open;		/* copies that it holds, and may still begin */
 	uint32_t block;		/* that its machines want to hold; 0 = none can deal */

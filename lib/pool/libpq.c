@@ -13,7 +13,7 @@
 
 #define COLUMNS_MAX	16
 
-/* What schema.sql and the server refuse, by SQLSTATE or, with two characters, by its class. */
+/* Errors by SQLSTATE (DBnnn are schema.sql's own) or, with two characters, by class of SQLSTATE. */
 static const struct {
 	const char *state;
 	int err;
@@ -56,7 +56,7 @@ static void line_copy(char line[256], const char *message)
 	snprintf(line, 256, "%.*s", (int)length, message);
 }
 
-/* What is set whatever the connection string says. */
+/* Connection parameters that the connection string cannot change. */
 static const struct {
 	const char *keyword, *value;
 } fixed[] = {
@@ -138,7 +138,8 @@ out:
 }
 
 /*
- * What a person can do, by what PostgreSQL, libpq or OpenSSL says in English; the first that fits.
+ * The next step for a person, by words of PostgreSQL's, libpq's or OpenSSL's English message. The
+ * first row that matches counts.
  */
 static const struct {
 	const char *what, *next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the director asks of the pool. */
+/* The director's requests to the pool. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>

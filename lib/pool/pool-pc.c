@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a PC asks of the pool. */
+/* A PC's requests to the pool. */
 #include <errno.h>
 #include <inttypes.h>
 #include <sodium.h>
@@ -54,7 +54,7 @@ int pool_join(struct pool *pool, const char *name, const uint8_t public_key[POOL
 	return err;
 }
 
-/* What the server has for a PC. */
+/* The server's answer to a PC that asks to join. */
 struct admission {
 	bool left, lost, admitted;
 	uint64_t asked;

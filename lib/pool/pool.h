@@ -34,7 +34,7 @@ struct pool *pool_open(const char *address, struct dealbox_error *error);
 /* Ends the connection. NULL is allowed. */
 void pool_close(struct pool *pool);
 
-/* What is fixed when an event begins. */
+/* Terms of an event. They never change once it has begun. */
 struct pool_terms {
 	const char *name;
 	uint32_t lease_s;	/* how long a PC may begin boards without the server */
@@ -269,7 +269,7 @@ struct pool_offer {
 	bool replay;
 };
 
-/* What this PC has reported. */
+/* A board that this PC has reported. */
 struct pool_record {
 	const char *machine;
 	uint32_t insertion;

@@ -12,7 +12,7 @@
 #include "fuzz.h"
 #include "machine/hand.h"
 
-/* What a scanner that reads the file itself would send: each word that is first in its line. */
+/* Collect the first word of each line: these are the codes that a scanner could send. */
 static void find_all(const struct hand_codes *codes, const char *text)
 {
 	char (*all)[HAND_CODE_MAX + 1] = calloc(codes->count, sizeof(*all));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What certificates prove, whatever they say: bodies that somebody with the key of the PC has
- * signed, one behind the other, in one file or two. A body is separated by an empty line; "="
- * begins the second file. Nothing is proven that does not count, and nobody is proven twice.
+ * Verify certificates of arbitrary content, signed by somebody who has the PC's key. The input is a
+ * sequence of bodies, separated by empty lines; "=" begins a second file. Only boards that count
+ * may be proven, and each only once.
  */
 #include <dealbox/certificate.h>
 #include <dealbox/pack.h>

@@ -62,7 +62,7 @@ struct limits {
 static const struct limits *limits;
 static const char *failure;
 
-/* What has to happen somewhere on the walk: else it would prove little */
+/* Each must happen somewhere on the walk. A walk that never meets them would prove little. */
 static const struct {
 	unsigned int bit;
 	const char *words;
@@ -309,7 +309,7 @@ static bool end(struct world *w, unsigned int pc, enum outcome outcome)
 	return true;
 }
 
-/* What the ledger has and the server does not know yet, the oldest first. */
+/* Report the ledger's boards that the server does not know yet, the oldest first. */
 static bool report(struct world *w, unsigned int pc, bool heard)
 {
 	struct pc *p = &w->pc[pc];

@@ -566,7 +566,7 @@ static void test_nonces_are_sealed(void **state)
 	assert_memory_not_equal(again, sealed, sizeof(nonce));
 }
 
-/* What a certificate of version 2 says besides, is what is read again. */
+/* The fields that version 2 adds survive signing and parsing. */
 static void test_word_of_the_machine(void **state)
 {
 	struct fixture *fixture = *state;

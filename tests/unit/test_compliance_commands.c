@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the tests of machines expect of each command in each state is what docs/protocol.md demands:
- * the table of R-5-1, cell by cell, and nothing else.
+ * The compliance tests expect of each command in each state exactly what docs/protocol.md demands:
+ * compare command_table.h with the table of R-5-1, cell by cell.
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What changed from one acceptance to the next. */
+/* Comparison of two compliance reports. */
 #include "unit.h"
 
 #include <stdlib.h>
@@ -160,7 +160,7 @@ static void test_times(void **state)
 	json_object_put(now);
 }
 
-/* What a machine calls itself must not move the cursor of a terminal. */
+/* Escape sequences in a machine's serial number must not reach the terminal. */
 static void test_another_machine(void **state)
 {
 	struct json_object *before = sample(), *now = sample();

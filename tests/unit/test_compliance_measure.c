@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the events of a deal tell about reader, gates and times. */
+/* Figures about reader, gates and times, derived from the events of a deal. */
 #include "unit.h"
 
 #include <linux/dealbox.h>

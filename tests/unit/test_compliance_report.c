@@ -83,7 +83,7 @@ static void test_empty_and_deep_files(void **state)
 	assert_int_equal(report_parse("{}", REPORT_SIZE_MAX + 1u, &report, NULL), -EINVAL);
 }
 
-/* What is optional may be missing, and what is not known yet may be there. */
+/* Optional members may be missing, and unknown ones of a later version are ignored. */
 static void test_later_reports(void **state)
 {
 	static const char least[] = "{\"dealbox-compliance\":1,\"version\":\"9\",\"started\":\"\","
@@ -173,7 +173,7 @@ static void test_escaping(void **state)
 	}
 }
 
-/* What a test noted may be cut off in mid-character; the report must be readable nevertheless. */
+/* A test's note may end in mid-character. The report must be valid UTF-8 nevertheless. */
 static void test_cleaning(void **state)
 {
 	struct json_object *report = sample(), *machine = report_object(report, "machine", NULL),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What an event's database holds of deals: who can open it, and that every change is noticed. */
+/* Deals in an event's database: only the key opens them, and every change is noticed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a PC of an event holds, and its text; explore_lease.c has what comes of it. */
+/* The lease of a PC of an event, and its text. explore_lease.c walks its consequences. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1396,7 +1396,7 @@ static uint32_t chance(uint32_t below)
 	return (seed >> 8) % below;
 }
 
-/* What an operator does who wants the next deal */
+/* Act as an operator who clears the machine for the next deal. */
 static void help(void)
 {
 	m.store_fails = false;

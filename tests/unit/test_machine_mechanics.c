@@ -516,7 +516,7 @@ static void a_card_lands_when_the_cable_is_pulled(void **state)
 	end();
 }
 
-/* What no sensor sees, a person has to clear. */
+/* Without exit sensors, the machine cannot see that its path is free: a person must clear it. */
 static void without_exits_a_person_clears(void **state)
 {
 	(void)state;

@@ -304,7 +304,7 @@ static size_t control(size_t at)
 	return at + 2;
 }
 
-/* What the page tells in words only: after NOT_IN_PLAN, the operator takes the card out. */
+/* Only the page's prose says it: after NOT_IN_PLAN, the operator takes the card out. */
 static void operator(size_t at)
 {
 	if (m.core.state == CORE_HELD && !strcmp(story.transfers[at].pipe, "setup"))

@@ -92,7 +92,7 @@ static void the_example_is_good(void **state)
 			 CORE_EXIT_SENSORS | CORE_BOARD_LOCK | CORE_KEYS);
 }
 
-/* What is wrong at a line, or missing there, which is noticed at the end */
+/* Each error names its line. A missing setting is reported behind the last line. */
 static void what_is_wrong_is_told(void **state)
 {
 	static const char long_line[] =

@@ -87,7 +87,7 @@ static void sentences_say_what_and_where(void **state)
 	assert_string_equal(text, "b.dup:byte 156: East has 12 cards, not 13");
 }
 
-/* What translates the sentences fills in members that name no card. */
+/* Translations may fill in these members only, because none of them names a card. */
 static void the_sentence_of_a_code_is_what_a_message_is_made_of(void **state)
 {
 	static const char *const names[] = { "hand}", "hands}", "count}", "expected}", "text}" };

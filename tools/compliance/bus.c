@@ -7,7 +7,7 @@
 
 #define FEATURE_WAKEUP	1
 
-/* What is lost when the machine is configured anew in a state (R-1.2-4 to R-1.2-7) */
+/* Check what a machine loses, and keeps, when it is reconfigured in state (R-1.2-4 to R-1.2-7). */
 static void lost_in(struct run *r, uint8_t state, bool reset)
 {
 	uint32_t insertion;

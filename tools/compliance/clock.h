@@ -10,7 +10,7 @@
 uint64_t now_us(void);
 /* Begin to watch how late this computer is. Returns false if that is impossible. */
 bool clock_watch(void);
-/* What is measured from here on has the uncertainty of this computer from here on. */
+/* Forget earlier delays of this computer: they do not affect measurements that begin now. */
 void uncertainty_begin(void);
 double uncertainty_us(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a machine answers to each command in each state: the table of R-5-1. */
+/* A machine's answer to each command in each state: the table of R-5-1. */
 #ifndef COMPLIANCE_COMMAND_TABLE_H
 #define COMPLIANCE_COMMAND_TABLE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What no host should send: the machine answers each, and is as before. */
+/* Requests that no host should send. The machine must answer each, and not change its state. */
 #include <errno.h>
 #include <string.h>
 

@@ -27,8 +27,8 @@ void local_await_gone(const struct local *local, unsigned int ms);
 /* Take the claim again, if a test that failed has left it. */
 void local_claim(const struct local *local);
 /*
- * What the machine is, with its names (each with room for size bytes). Returns true if it speaks
- * the serial dialect, with -errno in error if the module does not say it.
+ * Describe the machine: descriptor, serial number and product. The last two have room for size
+ * bytes each. Returns true if it speaks the serial dialect. *error: -errno of GET_INFO, or 0.
  */
 bool local_describe(const struct local *local, struct wire_descriptor *out, char *serial,
 		    char *product, size_t size, int *error);

@@ -181,7 +181,7 @@ static void reserved(struct run *r)
 	status(r);
 }
 
-/* What a structure that is returned has in its reserved fields, and what results contain */
+/* Reserved fields of returned structures are zero, and results are filled in. */
 static void outputs(struct run *r)
 {
 	static const uint32_t zero[4];
@@ -509,7 +509,7 @@ static void overflow(struct run *r)
 	status(r);
 }
 
-/* What the module does not pass on */
+/* The module turns an event with impossible fields into PROTOCOL_ERROR. */
 static void impossible(struct run *r)
 {
 	static struct dealbox_event events[400];

@@ -6,7 +6,7 @@
 
 #include "observer.h"
 
-/* What the tables of §4 allow in a field */
+/* Values that the tables of §4 allow in a field */
 enum rule {
 	NONE,		/* 255 in position, card, pocket, quality; 0 in code and args */
 	ANY,
@@ -554,7 +554,7 @@ static void take(struct observer *o, const struct wire_event *e)
 		stopped(o, e);
 }
 
-/* What follows STATE_LOST at once tells what is true: ranks 1, 2, 3 (R-5.2-8). */
+/* The events directly behind STATE_LOST restate the present state, in order of rank (R-5.2-8). */
 static void check_after_lost(struct observer *o, const struct wire_event *e)
 {
 	uint8_t is = rank(e->type);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a machine may say: follows its events and commands, and tells which requirement each of them
- * violates. Pure: no I/O, no clock.
+ * Follows a machine's events and the commands to it, and reports each requirement that it violates.
+ * Pure: no I/O, no clock.
  */
 #ifndef COMPLIANCE_OBSERVER_H
 #define COMPLIANCE_OBSERVER_H

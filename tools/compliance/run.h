@@ -20,7 +20,7 @@
 
 /* --- tests -------------------------------------------------------------------------------- */
 
-/* What a test needs, besides a machine */
+/* Requirements of a test, besides a machine */
 #define NEED_NATIVE	(1u << 0)	/* docs/protocol.md on the wire */
 #define NEED_SERIAL	(1u << 1)	/* docs/protocol-serial.md on the wire */
 #define NEED_HANDS	(1u << 2)	/* a person or a fixture */
@@ -85,7 +85,7 @@ struct pipes {
 	uint16_t out_size, in_size, gate_size;
 };
 
-/* Who moves boards, cards and cover */
+/* The person or fixture that moves boards, cards and cover */
 struct hands {
 	const char *control;	/* control socket of the emulator, or NULL */
 	const char *program;	/* of --fixture, or NULL */

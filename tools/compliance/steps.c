@@ -13,7 +13,7 @@
 
 #define SLICE_MS	500
 
-/* What a person is told. The words are those that a fixture gets. */
+/* Instructions: words go to a fixture, text to a person. */
 static const struct sentence {
 	const char *words, *text;
 	bool asks;	/* a question, which is not for hands but for eyes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What run.c does for the functions of run.h. */
+/* Functions of run.c for those of run.h. */
 #ifndef COMPLIANCE_TESTS_H
 #define COMPLIANCE_TESTS_H
 

@@ -422,7 +422,7 @@ bool is_same_result(const struct wire_result *a, const struct wire_result *b)
 	       a->detail == b->detail;
 }
 
-/* What the module says of a command that it has sent */
+/* Record the module's result of a command. Returns the machine's error code. */
 static uint8_t ordered(struct run *r, uint8_t request, const struct wire_command *wire, int ret)
 {
 	if (ret == -ENODEV)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a scenario does to a machine, whatever machine is behind emulated_machine.h */
+/* Actions of a scenario, on any machine that implements emulated_machine.h. */
 #include "emulated_machine.h"
 
 static uint64_t ms(uint32_t value)

@@ -255,7 +255,7 @@ struct mutant {
 	uint8_t state;
 };
 
-/* What the machine looks at; all zero is a machine without a fault. */
+/* Copied from struct mutant for the machine; all zero is a machine without a fault. */
 struct machine_mutant {
 	enum mutant_code code;
 	uint8_t request, state;

@@ -1452,7 +1452,8 @@ static int answer_query(struct core *core, const uint8_t setup[8], uint8_t *answ
 	if (setup[1] >= QUERIES || get_u16(setup + 2) != (setup[1] == GET_PARAM ? 3 : 0))
 		return CORE_STALL;
 	/*
-	 * What the host was told is there after a power cut. A card that moves cannot wait for it.
+	 * Store counters before the host sees them, so that they never go back after a power cut.
+	 * Not while cards move: they cannot wait for the write.
 	 */
 	if (setup[1] == GET_COUNTERS && core->state != CORE_DEALING &&
 	    counted(core) != core->stored)

@@ -60,7 +60,7 @@ enum core_hardware {
 	CORE_HARDWARE_MAKER = 0x100,	/* the maker's codes begin here */
 };
 
-/* What the machine is. It stays valid while the core is used. */
+/* Description of the machine. It stays valid while the core is used. */
 struct core_config {
 	uint8_t interface;		/* bInterfaceNumber */
 	uint8_t reader;			/* bReader; 0: none */
@@ -86,7 +86,7 @@ struct core_reading {
 	uint32_t code;			/* what the reader saw; 0 = nothing */
 };
 
-/* What a machine that attests has made, and shows: docs/protocol.md, 5.3 */
+/* Values that a machine that attests shows: docs/protocol.md, 5.3 */
 enum core_shown { CORE_KEY, CORE_STATEMENT, CORE_SIGNATURE };
 
 /*
@@ -143,7 +143,7 @@ struct core_orders {
 	const struct core_attest *attest;	/* NULL without CORE_ATTEST */
 };
 
-/* What the card that is dealt next waits for */
+/* The next card waits for this. */
 enum core_phase {
 	CORE_NOTHING,
 	CORE_READING,			/* core_card() */

@@ -63,7 +63,7 @@ struct functionfs {
 	bool enabled;
 	struct endpoint endpoints[ENDPOINTS];
 
-	/* What the thread of endpoint 0 asks the other one, who then posts `answered`. */
+	/* The thread of endpoint 0 sets `asked` and waits; the core's thread posts `answered`. */
 	pthread_t thread;
 	bool has_thread;
 	sem_t answered;
@@ -335,7 +335,7 @@ static void configure_transfers(struct functionfs *f, bool enabled)
 	struct endpoint *in = &f->endpoints[IN];
 	struct io_event unused;
 
-	/* What it would tell the host, the core has forgotten. */
+	/* The core has forgotten the events in this transfer, so the host must not get them. */
 	if (in->transfer.busy)
 		syscall(SYS_io_cancel, f->aio, &in->iocb, &unused);
 	f->enabled = enabled;

@@ -28,7 +28,7 @@ static const char *const steps[STEPS] = {
 	[STEP_FALL] = "from there to the exit sensor",
 };
 
-/* What a card did */
+/* Result of one card */
 enum end { END_RIGHT, END_WRONG, END_NO_CARD, END_NO_EXIT };
 
 struct measured {

@@ -42,8 +42,8 @@
 enum doing { DOING_NOTHING, DOING_READ, DOING_PURGE, DOING_FEED, DOING_GATE, DOING_FALL };
 
 /*
- * What is between the card sensor and the exits. A card that stayed there would fall in the place
- * of the first one of the next deal, and each further card in the place of the one behind it.
+ * Content of the path between card sensor and exits. A card that stayed there would land as the
+ * first one of the next deal, and each card of that deal one place too late.
  */
 enum path { PATH_EMPTY, PATH_DOUBT, PATH_CARD };
 
@@ -190,7 +190,7 @@ static void keep_locked(struct mechanics *m)
 		m->off_at[WIRING_LOCK] = now_ns() + m->wiring.lines[WIRING_LOCK].most_ms * MS;
 }
 
-/* What may have to be told before the card is fed, is told in begin_to_read(). */
+/* Let begin_to_read() report obstacles, for an order must not call back into the core. */
 static void read_order(void *context)
 {
 	struct mechanics *m = context;

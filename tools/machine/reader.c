@@ -59,7 +59,7 @@ bool reader_is_over(const struct reader *reader, uint32_t now)
 	       now - edges[reader->count - 1] > edges[reader->count - 1] - edges[0];
 }
 
-/* What is known of a card's way past the sensor */
+/* A card's movement past the sensor */
 struct track {
 	unsigned int count;		/* of edges, an even number */
 	int32_t u[READER_EDGES];	/* time of each */
@@ -320,7 +320,7 @@ static enum reader_why edges_take(const struct reader *reader, struct track *tra
 								  READER_WHY_SPEED;
 }
 
-/* What comes out if the speed is taken to change by so much */
+/* The result if the speed changed by an assumed amount */
 struct trial {
 	enum reader_why why;
 	uint16_t code;

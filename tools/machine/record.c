@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a machine keeps without power. */
+/* Encoding of the record that survives power cuts. */
 #include "record.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a machine keeps without power, in two slots that are written in turn. A write that is cut
- * off spoils one slot at most; the other then holds what was true before.
+ * The record that survives power cuts, in two slots that are written in turn. A write that is cut
+ * off spoils one slot at most; the other still holds the previous record.
  */
 #ifndef MACHINE_RECORD_H
 #define MACHINE_RECORD_H

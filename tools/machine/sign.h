@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a machine signs about a deal (docs/protocol.md, 5.3), with libsodium: the core's struct
- * core_attest, for machines that are Linux computers. No I/O: whoever has the key's file gives the
- * seed.
+ * Implements the core's struct core_attest with libsodium, for machines that are Linux computers:
+ * statements about a deal (docs/protocol.md, 5.3). No I/O: the caller reads the seed from the key's
+ * file.
  */
 #ifndef MACHINE_SIGN_H
 #define MACHINE_SIGN_H

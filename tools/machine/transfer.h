@@ -5,7 +5,7 @@
  *
  * The kernel enables the endpoints anew as soon as the host says so, and tells it by an event. A
  * transfer that the program begins before it has seen this event belongs to the new configuration.
- * What ends in an older one must be forgotten, what ends in the new one must not.
+ * A transfer that began in an older configuration must be forgotten, one of the new one must not.
  *
  * No calls of the kernel, so that every order of events can be tested.
  */

@@ -44,7 +44,7 @@ static const struct row {
 
 #define ROWS	(sizeof(rows) / sizeof(rows[0]))
 
-/* What is being read */
+/* State of the parser */
 struct reading_of {
 	struct wiring *wiring;
 	const char *text;
@@ -310,7 +310,7 @@ static char *next_line(char *buf, int size, void *context)
 	return buf;
 }
 
-/* What the file must say, and what must fit together */
+/* Check that required settings are there, and that settings agree with each other. */
 static int check(struct reading_of *r)
 {
 	struct wiring *w = r->wiring;

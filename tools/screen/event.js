@@ -26,7 +26,7 @@ function machine_row(text, [pc, name, state, pace, silent]) {
 		h("td", { class: "amount" }, pace || "–"));
 }
 
-/* What a person has to look at: a board, or (board 0) a job. */
+/* A list item that needs a person's attention: a board, or (board 0) a job. */
 function trouble(text, [job, board, copy, machine, , why]) {
 	const what = board ? text(N_("Keep out of play: job {job}, board {board}, copy {copy}"), { job, board, copy }) :
 		text(N_("Job {job} is not dealt here"), { job });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is told of a machine's parameters, counters and test deals: from what the service says to words. Pure. */
+/* Puts the service's parameters, counters and test deals of a machine into words. Pure. */
 import { STATES } from "./present.js";
 import { N_, P_, card_name, say, say_count } from "./sentence.js";
 
-/* What a machine is able to do: the words of the property Capabilities. */
+/* The words of the property Capabilities. */
 const CAPABILITIES = {
 	"stored-plan": N_("holds the plan itself"), "host-routed": N_("is steered card by card"),
 	"by-card": N_("reads cards"), "by-position": N_("deals sorted decks"), "capture": N_("reads originals"),
@@ -55,8 +55,8 @@ export function parameter_value(row, text) {
 }
 
 /*
- * What came of a test deal (the property Test): null if there was none; else good (true, false, or null while it
- * runs) and lines. capabilities: what the machine has no sensor for is not missed.
+ * Returns the result of a test deal (the property Test): null if there was none; else good (true, false, or null
+ * while it runs) and lines. capabilities: nothing is said of sensors that the machine does not have.
  */
 export function test_report(language, test, capabilities = []) {
 	const count = (text, n) => say_count(language, text, n);
@@ -106,9 +106,9 @@ const WIDTH = 360, HEIGHT = 80, GAP = 4;
 const CARDS = 52;
 
 /*
- * What is told of GetStatistics, which has [month, boards, deals, failed, late, [[card, failed]], [[pocket, routed,
- * wrong, stuck]]] of each month: months, as rows of a table; bars of a plot of failed readings for each 1000 cards,
- * with the same in words; and gates, the sums of all months.
+ * Puts GetStatistics into words. It has [month, boards, deals, failed, late, [[card, failed]], [[pocket, routed,
+ * wrong, stuck]]] of each month. Returns months, as rows of a table; bars of a plot of failed readings for each
+ * 1000 cards, with the same in words; and gates, the sums of all months.
  */
 export function statistics(language, months) {
 	const rate = ([, boards, , failed]) => boards ? Math.round(1e4 * failed / (boards * CARDS)) / 10 : 0;

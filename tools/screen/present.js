@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the screen shows of a machine: from its state and numbers to colour, shape, words, steps and keys.
+ * Maps a machine's state and numbers to the colour, shape, words, steps and keys that the screen shows.
  * Pure: no page, no bus, no clock. tests/system/screen/present.mjs walks all states.
  */
 import { N_, P_, say, say_count, seat_name, state_row, what_happened, what_to_mind } from "./sentence.js";
@@ -82,7 +82,7 @@ export const STATES = {
 /* Of a newer service. */
 const UNKNOWN = { tone: "look", shape: "machine", title: N_("Look at the machine") };
 
-/* What Enter does: the answer that Start is, in the words of the state. */
+/* Label of the key Enter by state: Enter gives the answer "start". */
 const ENTER = {
 	"press-start": N_("Deal this board"),
 	"paused": N_("Go on"),
@@ -180,7 +180,7 @@ function void_steps(language, machine, facts) {
 /* Answers for the question that is shown, so that a late tap cannot answer another one. */
 const answer = (machine, method) => ({ on: "machine", method, args: ["u", [machine.Question || 0]] });
 
-/* What each word of the property Keys puts on the screen, in this order. */
+/* Buttons for the words of the property Keys, in the order in which they are shown. */
 const KEYS = {
 	"start": (language, machine) => ({ code: "Enter", main: true, act: answer(machine, "Answer"),
 					   label: say(language, ENTER[machine.State] || N_("Go on")) }),
@@ -243,7 +243,7 @@ function test_shown(shown, machine, language) {
 }
 
 /*
- * What is shown of one machine.
+ * Describes what the screen shows of one machine.
  * machine: its properties on the bus; done: the properties of the job that was finished last, if no other is
  * open, or null.
  * Returns tone, shape, title, number, below (under the number), text, steps, mind, keys, bar, place, and
@@ -337,7 +337,7 @@ export function progress_text(language, of) {
 	return found.join(" · ");
 }
 
-/* What is told when a call was refused: what to do, by the error's name. */
+/* The next step after a refused call, by the error's name. */
 const REFUSALS = {
 	"org.freedesktop.DBus.Error.AccessDenied":
 		N_("You may not do that. Ask an administrator to add you to the group dealbox, then log in again."),

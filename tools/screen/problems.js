@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is wrong with a deal file, in words, as `dealbox set add --json` gives it: the sentences are the library's
- * (lib/cards/report.c), with the members that they show. No sentence names a card.
+ * Puts the problems of a deal file, from `dealbox set add --json`, into words. The sentences and their members are
+ * the library's (lib/cards/report.c). No sentence names a card.
  */
 import { N_, P_, say, say_count, seat_name } from "./sentence.js";
 import { table } from "./words.js";
@@ -37,7 +37,7 @@ function text_of(language, text) {
 
 const seat = (language, letter) => seat_name(language, "NESW".indexOf(letter) + 1);
 
-/* Who holds a card that is there twice: several seats, or twice one. */
+/* The seats that hold a card that occurs twice. One letter: that seat holds both. */
 function seats(language, letters) {
 	if (letters.length === 1)
 		return say(language, N_("{hand} alone"), { hand: seat(language, letters) });

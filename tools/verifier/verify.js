@@ -338,7 +338,7 @@ const DealboxVerify = (() => {
 		opening: hex(body.take('opening'), 32),
 	});
 
-	/* What the statement of a certificate says, whose key is trusted */
+	/* Reads the machine's statement in a certificate. The caller decides whether to trust its key. */
 	const readStatement = (c) => {
 		const statement = fromHex(c.statement);
 		const key = fromHex(c.key);
@@ -458,7 +458,7 @@ const DealboxVerify = (() => {
 	};
 
 	/*
-	 * What a line of PBN is made of: its end, blanks, a comment, a tag (name and value), a string or a
+	 * The parts of a line of PBN: its end, blanks, a comment, a tag (name and value), a string or a
 	 * word of a section. A string has \" in a tag only, and ends in its line.
 	 */
 	const PBN_PART = new RegExp([

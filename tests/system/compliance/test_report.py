@@ -120,7 +120,7 @@ with Bench() as bench:
     result = call("compare", changed, bench.json)
     tap.check("compare: it became better", result.returncode == 0 and "better:" in result.stdout, result)
 
-    # What is wrong is said before the machine is touched.
+    # Bad options are reported before the machine is touched.
     with open(profile, "w") as file:
         file.write(LIMITS + "colour = red\n")
     nowhere = "emu:" + os.path.join(folder, "nowhere")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a Cortex-M0 does before main(): vectors, data, and semihosting where it is linked in. */
+/* Startup of a Cortex-M0 before main(): vectors, data, and semihosting where it is linked in. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

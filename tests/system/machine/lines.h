@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What lines_host.c and lines_world.c share: a deal made of a seed, and how it is written to a
- * file.
+ * Shared by lines_host.c and lines_world.c: a deal made from a seed, and the format of its file.
  */
 #ifndef MACHINE_LINES_H
 #define MACHINE_LINES_H

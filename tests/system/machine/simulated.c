@@ -611,7 +611,7 @@ void machine_plug(struct machine *m)
 	m->plugged = true;
 }
 
-/* What falls when the power goes, falls; nobody counts it, and nothing is stored. */
+/* A card that is falling when the power goes still lands, but is neither counted nor recorded. */
 void machine_power_cycle(struct machine *m, uint64_t us)
 {
 	m->core.configured = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What lies behind the functions of tools/emulator/emulated_machine.h: the core of tools/machine.
+ * Implements tools/emulator/emulated_machine.h on the core of tools/machine.
  */
 #ifndef TEST_MACHINE_SIMULATED_H
 #define TEST_MACHINE_SIMULATED_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * hand_keyboard DEALBOX SET: a number pad of uinput, and a person who deals board 1 with it (TAP).
- * What is typed reaches dealbox alone: another program that reads the pad, and the terminal, see
- * nothing while it deals, and all of it before and afterwards.
+ * While it deals, only dealbox gets the keys: another program that reads the pad, and the terminal,
+ * see nothing. Before and afterwards they see all of them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What changed from one report to another. */
+/* Comparison of two reports. */
 #include <stdlib.h>
 #include <string.h>
 

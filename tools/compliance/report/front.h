@@ -8,7 +8,7 @@
 
 #include "profile.h"
 
-/* What a run shall write; NULL = not wanted */
+/* Files that a run writes; NULL = not wanted */
 struct outputs {
 	const char *json, *junit, *html;	/* --json, --junit, --html */
 	const char *key;			/* --key */

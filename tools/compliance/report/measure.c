@@ -92,7 +92,7 @@ static void time_add(struct json_object *report, const char *name, uint64_t us)
 
 /* -- a deal ----------------------------------------------------------------- */
 
-/* What a stop says of a reading: the card that was expected is unknown. */
+/* Count the reading that stopped the deal. Which card was expected is unknown. */
 static void measure_stopped(struct json_object *report, const struct measured_deal *deal)
 {
 	for (size_t i = 0; i < deal->count; i++)

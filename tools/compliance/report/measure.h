@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the events of a deal add to the measurements of a report. */
+/* Add measurements from the events of a deal to a report. */
 #ifndef COMPLIANCE_MEASURE_H
 #define COMPLIANCE_MEASURE_H
 

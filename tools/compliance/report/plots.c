@@ -33,7 +33,7 @@ static void frame_add(struct plot *plot, double x, double y, double w, double h)
 	plot_fill(plot, INK_FAINT, 1, x + w - LINE, y, LINE, h);
 }
 
-/* What is right is pale, what is wrong is dark, without colours as well. */
+/* Right readings are pale and wrong ones dark, so that a print without colours can be read, too. */
 static void reading_add(struct plot *plot, const struct readings *readings, unsigned int card,
 			unsigned int read)
 {

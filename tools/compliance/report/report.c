@@ -319,7 +319,7 @@ static size_t character(const unsigned char *text, uint32_t *code)
 		       size;
 }
 
-/* What cannot stand in XML, or would change the direction of the text behind it */
+/* Characters that XML forbids, or that change the direction of the text behind them */
 static bool harmful(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xfffe || code == 0xffff ||

@@ -62,7 +62,7 @@ struct json_object *report_object(struct json_object *object, const char *outer,
 #define READING_CARDS	54	/* with jokers */
 #define READING_NONE	54	/* column of cards that were not read */
 
-/* What one reader read, or all of them */
+/* Readings of one reader, or of all */
 struct readings {
 	uint32_t count[READING_CARDS][READING_CARDS + 1];	/* [expected][read] */
 	struct share misread;	/* of the cards that were named */
@@ -108,7 +108,7 @@ const char *report_card_name(unsigned int card);
 /* Return true if no reading before that index of the list is of the same reader. */
 bool report_first_of_reader(struct json_object *rows, size_t index);
 
-/* What was tested, and by what: a member of an object, or, without one, of the report */
+/* Facts about machine and test set-up: a member of object or, if that is NULL, of the report */
 #define REPORT_FACTS	16
 extern const struct report_fact {
 	const char *object, *key, *name;

@@ -119,7 +119,7 @@ static void zsh_text(const char *text)
 	}
 }
 
-/* What _arguments offers for the value of an option. */
+/* Print the part of an _arguments specification that completes an option's value. */
 static void zsh_value(const struct option_row *row)
 {
 	size_t n;

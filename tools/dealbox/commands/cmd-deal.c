@@ -49,7 +49,7 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 	return true;
 }
 
-/* What a machine of our own cannot do; NULL: nothing of it was asked for. */
+/* Return an option that was given and that only the service supports; NULL if there is none. */
 static const char *only_by_service(const struct deal_options *options)
 {
 	return options->set ? "--set" : options->priority_text ? "--priority" : NULL;

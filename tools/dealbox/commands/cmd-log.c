@@ -389,7 +389,7 @@ static char *state_path(const char *folder, const char *origin)
 	return NULL;
 }
 
-/* What a witness knows about a log */
+/* A witness's state of a log */
 struct known {
 	struct dealbox_log_key log;
 	struct dealbox_checkpoint head;	/* size 0: none yet */

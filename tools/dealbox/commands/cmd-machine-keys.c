@@ -37,7 +37,7 @@ static struct json_object *machine_only(struct json_object *machines, const char
 	return NULL;
 }
 
-/* What a command does with each machine. It reports errors. */
+/* A command's action on one machine. It reports errors itself. */
 typedef enum status each_machine(sd_bus *bus, struct json_object *machine, const void *context);
 
 /* Call each() for the machines that are named, or for the only one that takes the key. */

@@ -185,7 +185,7 @@ static bool options_take(struct call *call)
 	return key != ARGS_STOP;
 }
 
-/* What is typed may be in any encoding, with control characters. */
+/* Arguments may be in any encoding and contain control characters. */
 static void texts_clean(struct call *call)
 {
 	const char **const texts[] = { &call->sheet.title, &call->sheet.session, &call->sheet.set,
@@ -260,7 +260,7 @@ static void tables_use(struct call *call, const char *title)
 		call->sheet.title = title;
 }
 
-/* Who looks at statistics and then chooses what to play breaks Law 6. */
+/* Law 6: nobody may choose deals to play by their statistics. */
 static bool statistics_make(struct call *call)
 {
 	if (dealbox_set_marks(call->input.set.set) & DEALBOX_MARK_UNPLAYED) {
@@ -314,7 +314,7 @@ static void job_boards_choose(struct call *call)
 	call->input.boards = dealt;
 }
 
-/* What the job says about itself, unless the options say otherwise. */
+/* Take footer, session and date from the job where no option gives them. */
 static void job_use(struct call *call)
 {
 	const struct words *words = call->sheet.words;

@@ -164,7 +164,7 @@ void hand_show_leave(struct hand_show *show)
 
 /* ---- the voice ------------------------------------------------------------- */
 
-/* What is spoken goes through a pipe, not in arguments, which every user can read. */
+/* Speak through a pipe: every user can read the arguments of a program. */
 static bool voice_open(struct hand_show *show)
 {
 	char *arguments[] = { "spd-say", "--pipe-mode", "--language", (char *)show->words->language,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a person sees and hears who deals by hand: the seat, in a letter as high as the terminal. It
- * stands on the terminal's other screen, which keeps nothing, and never in the output.
+ * Show and speak the seat to a person who deals by hand, as a letter as high as the terminal. It is
+ * drawn on the terminal's alternate screen, which has no scrollback, and never on standard output.
  */
 #ifndef HAND_SHOW_H
 #define HAND_SHOW_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a person is told who deals by hand, in the languages of the laws. */
+/* Sentences for a person who deals by hand, in the languages of the laws. */
 #ifndef HAND_WORDS_H
 #define HAND_WORDS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is rehearsed must not count: a ledger that somebody uses would refuse to deal the set for
- * its session afterwards, or show boards that nobody has. So the record is thrown away. What the
- * engine writes of an emulated machine says so as well.
+ * A rehearsal must not count. In a ledger that is in use, it would block the set for its session,
+ * or show boards that nobody has. So it gets a ledger of its own, which is deleted afterwards. The
+ * engine also marks each record of an emulated machine.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is to be printed, before anybody decides where it stands on the paper. */
+/* Content of the printed pages, before their layout. */
 #ifndef PRINT_SHEET_H
 #define PRINT_SHEET_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What stands on paper. Players of preferans are counted from the dealer's left. */
+/* Words on paper. Players of preferans are counted from the dealer's left. */
 #include <stdbool.h>
 #include <string.h>
 

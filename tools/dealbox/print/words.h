@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What stands on paper, in the languages of the laws. */
+/* Words on paper, in the languages of the laws. */
 #ifndef PRINT_WORDS_H
 #define PRINT_WORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the operator of a machine is told, with the service and without it. */
+/* Sentences for the operator of a machine, with and without the service. */
 #ifndef OPERATOR_SAY_H
 #define OPERATOR_SAY_H
 

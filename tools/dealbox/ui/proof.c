@@ -549,7 +549,7 @@ static bool matters(const struct proof_certificate *a, const struct proof_certif
 	return a->session->promised || b->session->promised;
 }
 
-/* What a machine has signed once may stand in several certificates of its insertion. */
+/* Several certificates of one insertion may carry the same statement: it was signed once. */
 static bool same_signing(const struct dealbox_certificate *a, const struct dealbox_certificate *b)
 {
 	return a->insertion == b->insertion && !strcmp(a->machine, b->machine) &&
@@ -611,7 +611,7 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 	}
 }
 
-/* What a machine signed, by its key and counter */
+/* A statement that a machine signed, for sorting by key and counter */
 struct signing {
 	const struct proof_certificate *p;
 	uint32_t counter;
@@ -951,7 +951,7 @@ static const char *whose_word(const struct proof *proof)
 				   "enrolled";
 }
 
-/* What the boards were compared with. Nobody but a reader can compare the value with its source. */
+/* Name the deals that the boards were compared with. Readers must check the value at its source. */
 static char *which_deals(const struct proof *proof)
 {
 	char *text;

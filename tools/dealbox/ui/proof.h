@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What certificates prove, and what they do not: docs/certificate.md, section Verification. No
- * input and output: the caller has read manifest, certificates, deals and traces.
+ * Decide what certificates prove: docs/certificate.md, section Verification. No I/O: the caller has
+ * read manifest, certificates, deals and traces.
  */
 #ifndef PROOF_H
 #define PROOF_H

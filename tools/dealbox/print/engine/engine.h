@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What draws pages: cairo, pango, libqpdf, libqrencode and librsvg, in a module of its own. Only
- * `dealbox print` loads it: these fifty libraries would make every command start late.
+ * Draws pages with cairo, pango, libqpdf, libqrencode and librsvg, in a module of its own. Only
+ * `dealbox print` loads it: with these fifty libraries, every command would start slowly.
  */
 #ifndef PRINT_ENGINE_H
 #define PRINT_ENGINE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What cairo 1.16 cannot write into a PDF file, by libqpdf. */
+/* Add to a PDF file, by libqpdf, what cairo 1.16 cannot write. */
 #ifndef ENGINE_FINISH_H
 #define ENGINE_FINISH_H
 

@@ -33,7 +33,7 @@ struct shaper {
 	double size;			/* that was last set */
 };
 
-/* What goes to cairo in one call. */
+/* Arguments of one call of cairo_show_text_glyphs() */
 struct line_of_glyphs {
 	cairo_font_face_t *font;
 	cairo_glyph_t glyphs[ITEMS_MAX];
