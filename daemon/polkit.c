@@ -9,6 +9,7 @@
 int polkit_ask(sd_bus *bus, sd_bus_slot **slot, sd_bus_message *call, const char *sender,
 	       const char *action, sd_bus_message_handler_t callback, void *context)
 {
+	const bool interactive = sd_bus_message_get_allow_interactive_authorization(call) > 0;
 	sd_bus_message *ask = NULL;
 	char name[64];
 	int err;
@@ -19,11 +20,9 @@ int polkit_ask(sd_bus *bus, sd_bus_slot **slot, sd_bus_message *call, const char
 					     "org.freedesktop.PolicyKit1.Authority",
 					     "CheckAuthorization");
 	if (err >= 0)
-		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name",
-					    "s",
-					    sender, name, 0,
-					    sd_bus_message_get_allow_interactive_authorization(call) > 0,
-					    "");
+		err = sd_bus_message_append(ask, "(sa{sv})sa{ss}us",
+					    "system-bus-name", 1, "name", "s", sender,
+					    name, 0, interactive, "");
 	if (err >= 0)
 		err = sd_bus_call_async(bus, slot, ask, callback, context, ANSWER_US);
 	sd_bus_message_unref(ask);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Prints ledger-records.md: each record of the ledger, and its columns, from lib/ledger/schema.c. It
- * runs when dealbox is built, also for another machine, so it links that file alone.
+ * Prints ledger-records.md: each record of the ledger, and its columns, from lib/ledger/schema.c.
+ * It runs during a build, also of a cross-build, so it links that file alone.
  */
 #include <stdio.h>
 
@@ -14,17 +14,18 @@ int main(void)
 
 	puts("<!-- SPDX-License-" "Identifier: CC-BY-SA-4.0 -->\n"
 	     "# Records of the ledger\n"
-	     "The records of the [ledger](ledger.md), and their columns. `dealbox ledger export` writes each\n"
-	     "record as one line of JSON, in which every key below stands. Each line also has `number`, the\n"
-	     "number of the record, `record`, its kind, and `hash`, its hash in the chain (64 hexadecimal\n"
-	     "digits). A record is never changed. New keys and kinds may be added, so ignore those that you\n"
-	     "do not know.");
+	     "The records of the [ledger](ledger.md), and their columns. `dealbox ledger export`\n"
+	     "writes each record as one line of JSON with every key below. Each line also has\n"
+	     "`number`, the number of the record, `record`, its kind, and `hash`, its hash in the\n"
+	     "chain (64 hexadecimal digits). A record is never changed. New keys and kinds may be\n"
+	     "added, so ignore those that you do not know.");
 	for (table = ledger_tables + 1; table < ledger_tables + LEDGER_KINDS; table++) {
-		printf("\n## %s\n%s Table `%s`.\n\n| key | column | contents |\n|---|---|---|\n", table->record,
-		       table->about, table->name);
+		printf("\n## %s\n%s Table `%s`.\n\n"
+		       "| key | column | contents |\n|---|---|---|\n",
+		       table->record, table->about, table->name);
 		for (column = table->columns; column->name; column++)
-			printf("| %s | %s | %s |\n", column->key ? column->key : "not exported", column->name,
-			       column->about);
+			printf("| %s | %s | %s |\n", column->key ? column->key : "not exported",
+			       column->name, column->about);
 	}
 	return 0;
 }

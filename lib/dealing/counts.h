@@ -24,8 +24,8 @@ struct test_result {
 	unsigned int fed;	/* seen by the reader */
 	unsigned int read;	/* of these: the reader named a card */
 	unsigned int face_up;	/* of these */
-	unsigned int
-		repeated; /* named a card that had come before: misread, as a deck has each card once */
+	/* of these: a card that had come before: misread, for a deck has each card once */
+	unsigned int repeated;
 	unsigned int landed;	/* seen to fall into a pocket; 0 without exit sensors */
 	uint32_t stop;		/* DEALBOX_EV_* that ended it; 0 = none */
 };

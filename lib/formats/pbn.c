@@ -72,7 +72,8 @@ struct pbn {
 	struct value others[OTHERS_MAX];
 
 	/* the file */
-	uint8_t after[TAGS_KNOWN + 2]; /* the known tag that followed a tag last, [0] = a beginning */
+	/* the known tag that followed each known tag last; [0]: the first one */
+	uint8_t after[TAGS_KNOWN + 2];
 	struct value board_before, board_header;	/* inheritance, 4.8 */
 	uint32_t headers;	/* tags given for all games with ## */
 	bool export;

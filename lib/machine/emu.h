@@ -68,7 +68,8 @@ struct emu_attached {
 	uint8_t machine_descriptor[64];	/* native dialect: docs/protocol.md, section 1.1 */
 	uint16_t int_in_size;	/* wMaxPacketSize */
 	uint16_t int_out_size;	/* 0 = no such endpoint */
-	uint16_t protocol; /* of the interface: driver/dialects.h. EMU_INT_IN carries bulk IN, too */
+	/* of the interface: driver/dialects.h. EMU_INT_IN carries bulk IN, too */
+	uint16_t protocol;
 };
 
 #endif

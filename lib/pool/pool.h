@@ -153,8 +153,8 @@ int pool_add_job(struct pool *pool, const uint8_t key[POOL_KEY], const struct po
 
 /*
  * Gives a PC that was admitted the set of a job that was added before. Repeating changes nothing.
- * -ENOENT: there is no such PC or job, or the PC is lost; -ENOKEY: it is not admitted; -EBADMSG: the
- * set is not that of the job; -EKEYREJECTED as above.
+ * -ENOENT: there is no such PC or job, or the PC is lost; -ENOKEY: it is not admitted; -EBADMSG:
+ * the set is not that of the job; -EKEYREJECTED as above.
  */
 int pool_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name, uint32_t job,
 	      const struct dealbox_set *set, struct dealbox_error *error);

@@ -13,8 +13,9 @@
 static const char sample_text[] =
 "{\"dealbox-compliance\":1,\"version\":\"0.1.0\",\"started\":\"2026-11-24T01:00:00Z\","
 "\"ended\":\"2026-11-24T01:40:00Z\",\"complete\":true,"
-"\"machine\":{\"address\":\"usb:1-2\",\"serial\":\"0007\",\"product\":\"" HOSTILE "\",\"firmware\":\"1.2.3\","
-"\"dialect\":\"native\",\"protocol\":\"1.1\",\"descriptor\":\"1825\",\"kind\":\"stored plan\"},"
+"\"machine\":{\"address\":\"usb:1-2\",\"serial\":\"0007\",\"product\":\"" HOSTILE "\","
+"\"firmware\":\"1.2.3\",\"dialect\":\"native\",\"protocol\":\"1.1\",\"descriptor\":\"1825\","
+"\"kind\":\"stored plan\"},"
 "\"host\":{\"system\":\"lab\",\"kernel\":\"6.1.0\",\"module\":\"\"},\"profile\":\"club\","
 "\"tests\":["
 "{\"group\":\"descriptors\",\"test\":\"interface\",\"result\":\"ok\",\"requirements\":[\"R-1-1\"],"
@@ -38,9 +39,11 @@ static const char sample_text[] =
 "{\"reader\":\"camera\",\"expected\":51,\"read\":51,\"count\":998},"
 "{\"reader\":\"camera\",\"expected\":51,\"read\":255,\"count\":5},"
 "{\"reader\":\"second\",\"expected\":53,\"read\":53,\"count\":10}],"
-"\"gates\":[{\"gate\":0,\"cards\":2600,\"wrong\":0,\"feed_faults\":3,\"latency_us\":[900,1100,1000,1050]},"
+"\"gates\":["
+"{\"gate\":0,\"cards\":2600,\"wrong\":0,\"feed_faults\":3,\"latency_us\":[900,1100,1000,1050]},"
 "{\"gate\":1,\"cards\":2400,\"wrong\":1,\"feed_faults\":0,\"latency_us\":[2000]}],"
-"\"times\":{\"control_ms\":[0.5,0.75,1],\"card_ms\":[300,310,305,330,900],\"board_ms\":[20000,21000]},"
+"\"times\":{\"control_ms\":[0.5,0.75,1],\"card_ms\":[300,310,305,330,900],"
+"\"board_ms\":[20000,21000]},"
 "\"endurance\":{\"boards\":100,\"wrong\":0}}}";
 
 static inline struct json_object *sample(void)

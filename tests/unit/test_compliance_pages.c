@@ -62,8 +62,9 @@ static void test_junit(void **state)
 	assert_int_equal(occurrences(text, "<testcase "), 4);
 	assert_int_equal(occurrences(text, "<failure "), 1);
 	assert_int_equal(occurrences(text, "<skipped "), 1);
-	assert_non_null(strstr(text,
-			       "name=\"dealing\" tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\" time=\"0.502000\" timestamp=\"2026-11-24T01:00:00\""));
+	assert_non_null(strstr(text, "name=\"dealing\" tests=\"2\" failures=\"0\" errors=\"0\" "
+			       "skipped=\"1\" time=\"0.502000\" "
+			       "timestamp=\"2026-11-24T01:00:00\""));
 	assert_non_null(strstr(text, ">R-2-3\n</failure>"));
 	assert_non_null(strstr(text, "<system-err>warning: 501 ms</system-err>"));
 	assert_non_null(strstr(text, "1200 us: GET_STATUS &#60;/script"));

@@ -87,7 +87,8 @@ static void test_empty_and_deep_files(void **state)
 static void test_later_reports(void **state)
 {
 	static const char least[] = "{\"dealbox-compliance\":1,\"version\":\"9\",\"started\":\"\","
-		"\"complete\":false,\"machine\":{},\"tests\":[],\"requirements\":[],\"new\":{\"x\":[null]}}\n";
+		"\"complete\":false,\"machine\":{},\"tests\":[],\"requirements\":[],"
+		"\"new\":{\"x\":[null]}}\n";
 	struct json_object *report = NULL;
 	struct readings readings;
 	size_t count;
@@ -255,8 +256,9 @@ static void test_signed_report(void **state)
 	assert_memory_equal(key, dealbox_signer_public(signer), sizeof(key));
 	assert_true(asprintf(&line, "%s\n", text) > 0);
 	assert_int_equal(verified(line, strlen(line), key), 0);
-	assert_non_null(strstr(text,
-			       ",\"signer\":\"03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8\",\"signature\":\""));
+	assert_non_null(strstr(text, ",\"signer\":\""
+			       "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8"
+			       "\",\"signature\":\""));
 	free(line);
 	free(text);
 	dealbox_signer_free(signer);

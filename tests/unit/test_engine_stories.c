@@ -7,7 +7,7 @@
  *	in, out, started, jam ..		an event: event_words
  *	is ..					the machine's status, without an event: is()
  *	press start				an operator's push
- *	recall #1 1.1				the ledger's last insertion, which is exact, of that copy
+ *	recall #1 1.1				the ledger's last insertion: that copy, exact
  *	next begin used				the result of the next such step, if it is not "ok"
  *	after begin: out			happens when the next such step has been done
  *	ask					adds the answers of the engine's other queries

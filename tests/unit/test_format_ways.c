@@ -180,11 +180,12 @@ static size_t with_blanks(const char *text, size_t size, char *out)
 static void lin(void **state)
 {
 	static const char *const files[] = {
-		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963|rh||ah|Board "
-		"1|sv|o|pg||\n",
+		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963|rh||"
+		"ah|Board 1|sv|o|pg||\n",
 		/* all hands; suits in another order; one of them twice */
-		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,SAKJ43H97652D4CK8|\r\n"
-		"ah|Board 1|sv|o|\r\npg||qx|o2|md|4ST9652DT3HK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,|sv|n|pg||\n"
+		"qx|o1|md|3ST9652HT3DK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,"
+		"SAKJ43H97652D4CK8|\r\nah|Board 1|sv|o|\r\npg||"
+		"qx|o2|md|4ST9652DT3HK72CJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,|sv|n|pg||\n"
 		"qx|o3|md|4ST9652HT3DK72DJ52,S7HAKQJ8DJ9865C74,SQ8H4DAQT3CAQT963,|sv|n|pg||",
 	};
 
@@ -206,11 +207,9 @@ static void csv(void **state)
 {
 	static const char *const files[] = {
 		"\"Q8\",\"4\",\"AQT3\",\"AQT963\",\"AKJ43\",\"97652\",\"4\",\"K8\","
-		"\"T9652\",\"T3\",\"K72\",\"J52\",\"7\",\"AKQJ8\",\"J9865\",\"74\",\"1\",\"N/None\"\r\n",
-		/*
-		 * voids; hands of 12 and 14; commas and quotes that are no fields; more and fewer
-		 * of them
-		 */
+		"\"T9652\",\"T3\",\"K72\",\"J52\",\"7\",\"AKQJ8\",\"J9865\",\"74\","
+		"\"1\",\"N/None\"\r\n",
+		/* voids; hands of 12 and 14; quoted commas and quotes; more and fewer fields */
 		"\"AKQJT98765432\",\"\",\"\",\"\",\"\",\"AKQJT98765432\",\"\",\"\","
 		"\"\",\"\",\"AK\",\"QJT98765432\",\"\",\"\",\"QJT98765432\",\"AK\",\"19\",\"e/-\"\n"
 		"\"AKQJT98765432\",\",\",\"\"\"\",\"\",\"AKQJT98765432\",\"\",\"\","
@@ -219,7 +218,8 @@ static void csv(void **state)
 		"\"AKQJT98765432\",\",\",\"\",\"\",\"AKQJT98765432\",\"\",\"\","
 		"\"\",\"\",\"AK\",\"QJT98765432\",\"\",\"\",\"QJT98765432\",\"AK\",\"19\",\"e/-\"\n"
 		"\"AKQJT98765432\",\"\",\"\",\"\",\"\",\"AKQJT98765432\",\"\",\"\","
-		"\"\",\"\",\"AK\",\"QJT98765432\",\"\",\"\",\"QJT98765432\",\"AK\",\"1\",\"E/NS\",\"\"\n",
+		"\"\",\"\",\"AK\",\"QJT98765432\",\"\",\"\",\"QJT98765432\",\"AK\","
+		"\"1\",\"E/NS\",\"\"\n",
 	};
 
 	(void)state;

@@ -817,9 +817,8 @@ static void codes_of_a_file(void **state)
 	hand_codes_free(&codes);
 	assert_int_equal(hand_codes_read(&codes, "", &line, &why), -EINVAL);
 	hand_codes_free(&codes);
-	assert_int_equal(hand_codes_read(&codes,
-					 "0123456789012345678901234567890123456789012345678901234567890123 SA",
-					 &line, &why), -EINVAL);
+	assert_int_equal(hand_codes_read(&codes, "0123456789012345678901234567890123456789"
+					 "012345678901234567890123 SA", &line, &why), -EINVAL);
 	assert_int_equal(line, 1);
 	hand_codes_free(&codes);
 }

@@ -715,20 +715,21 @@ static struct dealbox_ledger *make_world(void)
 {
 	static const unsigned int numbers[] = { 1, 2 };
 	static const char *const machines[] = { "SN1", NULL };
+	struct dealbox_ledger_new_job new_job = {
+		.boards = numbers, .count = 2, .copies = 0, .machines = machines
+	};
 	struct dealbox_ledger *l = open_ledger(CREATE);
 	struct dealbox_ledger_board boards[2];
 
 	memset(&world, 0, sizeof(world));
 	make_boards(boards, 2, 0);
 	assert_int_equal(dealbox_ledger_add_set(l, "monday", boards, 2, &world.first, NULL), 0);
-	assert_int_equal(dealbox_ledger_add_job(l,
-						&(struct dealbox_ledger_new_job){ .set = world.first,
-			 .boards = numbers, .count = 2, .copies = 0, .machines = machines },
-			 &world.job, NULL), 0);
+	new_job.set = world.first;
+	assert_int_equal(dealbox_ledger_add_job(l, &new_job, &world.job, NULL), 0);
 	world.copies = 2;
-	assert_int_equal(dealbox_ledger_add_job(l,
-						&(struct dealbox_ledger_new_job){ .set = world.first,
-			 .boards = numbers, .count = 2, .copies = 2 }, &world.limited, NULL), 0);
+	new_job.copies = 2;
+	new_job.machines = NULL;
+	assert_int_equal(dealbox_ledger_add_job(l, &new_job, &world.limited, NULL), 0);
 	begin_one(l);
 	world.attested = world.insertion;
 	assert_int_equal(dealbox_ledger_add_emulation(l, world.attested), 0);

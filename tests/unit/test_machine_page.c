@@ -21,7 +21,8 @@
 
 /* a line of the page, and those that continue it */
 struct transfer {
-	char pipe[8]; /* "class", "setup", "data", "done", "stall", "bulk", "int in", "int out", "hash" */
+	/* "class", "setup", "data", "done", "stall", "bulk", "int in", "int out", "hash" */
+	char pipe[8];
 	bool to_machine;
 	uint8_t bytes[256];
 	uint16_t length;

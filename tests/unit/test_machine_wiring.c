@@ -97,9 +97,14 @@ static void what_is_wrong_is_told(void **state)
 {
 	static const char long_line[] =
 		"model = 0123456789012345678901234567890123456789012345678901234567890"
-		"123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890"
-		"123456789012345678901234567890123456789012345678901234567890";
-	static const struct { unsigned int line; const char *text; unsigned int at; const char *why; } bad[] = {
+		"123456789012345678901234567890123456789012345678901234567890123456789012345"
+		"678901234567890123456789012345678901234567890123456789012345678901234567890";
+	static const struct {
+		unsigned int line;
+		const char *text;
+		unsigned int at;
+		const char *why;
+	} bad[] = {
 		{ 1, "[wires]", 2, "[wires] has no setting \"capacity\"" },
 		{ 1, "nonsense", 1, "neither a section nor" },
 		{ 2, "capacity = 0", 2, "no number from 1 to 64" },

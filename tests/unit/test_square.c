@@ -442,8 +442,8 @@ static void test_new_tournament(void **state)
 	for (const char *line = key_text; *line; line = strchr(line, '\n') + 1, lines++) {
 		const char *key = strchr(line, ':') + 1;
 
-		assert_int_equal(strspn(key,
-					"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
+		assert_int_equal(strspn(key, "abcdefghijklmnopqrstuvwxyz"
+					"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"),
 				 DEALBOX_SQUARE_KEY);
 		assert_int_equal(strncmp(key + DEALBOX_SQUARE_KEY, "\r\n", 2), 0);
 		assert_ptr_equal(strstr(key_text, "2,0:") < line, lines > 12);

@@ -392,8 +392,10 @@ static void there_is_a_limit(void **state)
 	assert_int_equal(list[0].month, 2);
 	/* two months that can just be counted at once */
 	for (n = 0; n <= STATISTICS_TRACES; n++)
-		list[n] = (struct statistics_insertion){ .id = n, .judged = true, .board = n,
-							 .begun = (int64_t)(n / (STATISTICS_TRACES / 2)) * MONTH };
+		list[n] = (struct statistics_insertion){
+			.id = n, .begun = (int64_t)(n / (STATISTICS_TRACES / 2)) * MONTH,
+			.judged = true, .board = n
+		};
 	assert_int_equal(statistics_choose(list, STATISTICS_TRACES + 1), STATISTICS_TRACES);
 	/* one month that is too long: its first boards, whenever it is asked */
 	for (n = 0; n < 4 * each; n++)
@@ -537,7 +539,8 @@ static struct statistics_month month_of(const struct dealbox_event *events, size
 
 #define MONTH_OF(...) \
 	month_of((const struct dealbox_event[]){ __VA_ARGS__ }, \
-		 sizeof((const struct dealbox_event[]){ __VA_ARGS__ }) / sizeof(struct dealbox_event))
+		 sizeof((const struct dealbox_event[]){ __VA_ARGS__ }) / \
+		 sizeof(struct dealbox_event))
 #define READ(named) { .type = DEALBOX_EV_CARD_READ, .card = (named), .pocket = DEALBOX_NONE }
 #define UNREAD { .type = DEALBOX_EV_CARD_UNREADABLE, .card = DEALBOX_NONE, .pocket = DEALBOX_NONE }
 #define ROUTED(named, to) { .type = DEALBOX_EV_CARD_ROUTED, .card = (named), .pocket = (to) }

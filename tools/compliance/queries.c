@@ -7,8 +7,12 @@
 
 #include "run.h"
 
-static const struct { uint8_t request; const char *name; uint16_t value; uint16_t size; uint32_t capability; }
-queries[] = {
+static const struct {
+	uint8_t request;
+	const char *name;
+	uint16_t value, size;
+	uint32_t capability;
+} queries[] = {
 	{ WIRE_GET_INFO, "GET_INFO", 0, WIRE_INFO_SIZE, 0 },
 	{ WIRE_GET_STATUS, "GET_STATUS", 0, WIRE_STATUS_SIZE, 0 },
 	{ WIRE_GET_RESULT, "GET_RESULT", 0, WIRE_RESULT_SIZE, 0 },

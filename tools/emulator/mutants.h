@@ -14,7 +14,8 @@
 #define PLAIN		""
 #define IS_ROUTED	"--kind routed"
 #define IS_SERIAL	"--dialect serial"
-#define IS_LOCKED	"--capabilities by-card,by-position,test-deal,exit-sensors,board-lock,board-reader,keys"
+#define IS_LOCKED	"--capabilities by-card,by-position,test-deal,exit-sensors,board-lock," \
+			"board-reader,keys"
 #define IS_ATTESTING	"--capabilities by-card,by-position,test-deal,exit-sensors,keys,attest"
 #define IS_BLIND	"--reader none --capabilities by-position,exit-sensors,test-deal"
 #define IS_SMALL	"--pocket-capacity 3"

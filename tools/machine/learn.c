@@ -206,13 +206,15 @@ static void release_lines(struct learn *l)
 static int read_line(struct learn *l, struct free_line *line, bool *rises)
 {
 	int count = gpiod_line_request_wait_edge_events(line->request, 0);
+	struct gpiod_edge_event *first;
 
 	if (count <= 0)
 		return 0;
 	count = gpiod_line_request_read_edge_events(line->request, l->buffer, EVENTS);
-	if (count > 0)
-		*rises = gpiod_edge_event_get_event_type(gpiod_edge_event_buffer_get_event(l->buffer, 0)) ==
-			GPIOD_EDGE_EVENT_RISING_EDGE;
+	if (count > 0) {
+		first = gpiod_edge_event_buffer_get_event(l->buffer, 0);
+		*rises = gpiod_edge_event_get_event_type(first) == GPIOD_EDGE_EVENT_RISING_EDGE;
+	}
 	return count;
 }
 

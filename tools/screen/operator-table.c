@@ -152,8 +152,9 @@ static void examples_print(void)
 			const struct dealbox_operator_facts *f = &facts[m];
 
 			dealbox_operator_text(n, f, NULL, text, sizeof(text));
-			printf("%s{\"state\":\"%s\",\"facts\":{\"board\":%u,\"copy\":%u,\"there\":%u,\"card\":%u,"
-			       "\"cards\":%u,\"seat\":%u,\"depth\":%u,\"place\":%u,\"code\":%u,\"shuffled\":%u}",
+			printf("%s{\"state\":\"%s\",\"facts\":{\"board\":%u,\"copy\":%u,"
+			       "\"there\":%u,\"card\":%u,\"cards\":%u,\"seat\":%u,\"depth\":%u,"
+			       "\"place\":%u,\"code\":%u,\"shuffled\":%u}",
 			       n || m ? "," : "", states[n].name, f->board, f->copy, f->there,
 			       f->card, f->cards, f->seat, f->depth, f->place, f->code,
 			       f->shuffled);

@@ -43,7 +43,7 @@ enum dealbox_dealing_command {
 enum dealbox_dealing_kind {
 	DEALBOX_DEALING_STATE, /* state, facts, insertion, landed: how it stands now */
 	DEALBOX_DEALING_CARDS, /* the same, and only landed is new */
-	DEALBOX_DEALING_BOARD, /* facts.board, facts.copy, insertion, exact, text: a verdict is recorded */
+	DEALBOX_DEALING_BOARD, /* facts.board, facts.copy, insertion, exact, text: a new verdict */
 	DEALBOX_DEALING_SAID, /* text: for a log */
 	DEALBOX_DEALING_DONE, /* nothing is left to be dealt, or the job was cancelled */
 	DEALBOX_DEALING_HAND, /* hand: what a person who deals by hand is to be shown */

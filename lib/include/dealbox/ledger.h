@@ -82,7 +82,7 @@ DEALBOX_API void dealbox_ledger_wait(struct dealbox_ledger *ledger,
 				     void (*wait)(int fd, void *context), void *context);
 
 #define DEALBOX_UID_NONE	0xffffffff	/* no user: a key or button */
-#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before its user could be determined */
+#define DEALBOX_UID_UNKNOWN	0xfffffffe	/* a program that ended before it was asked */
 
 /**
  * dealbox_ledger_user - set the user who adds sets and jobs from now on
@@ -426,10 +426,11 @@ DEALBOX_API int dealbox_ledger_end(struct dealbox_ledger *ledger, uint64_t inser
  * @each: as in dealbox_ledger_jobs()
  * @context: for @each
  */
-DEALBOX_API int dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_t job,
-					  bool open_only,
-					  int (*each)(const struct dealbox_ledger_insertion *insertion,
-						      void *context), void *context);
+DEALBOX_API int
+dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_t job, bool open_only,
+			  int (*each)(const struct dealbox_ledger_insertion *insertion,
+				      void *context),
+			  void *context);
 
 /**
  * dealbox_ledger_last - get the last insertion of a machine
@@ -534,7 +535,7 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_ACCEPT, /* a new machine may deal */
 	DEALBOX_ACT_PLAYED, /* everybody has played a set: value = its number */
 	DEALBOX_ACT_UNPLAYED, /* it was marked by mistake: value = its number */
-	DEALBOX_ACT_COPIES, /* value = the new number of copies of a job, more than before; 0 = without limit */
+	DEALBOX_ACT_COPIES, /* a job gets more copies: value = how many in all; 0 = unlimited */
 	DEALBOX_ACT_KEEP, /* a job is kept to machines, see dealbox_ledger_keep_job() */
 	DEALBOX_ACT_KINDS
 };

@@ -243,7 +243,7 @@ enum dealbox_hand_shows {
 	DEALBOX_HAND_NOTHING, /* no board is dealt: there is nothing to show */
 	DEALBOX_HAND_CARD, /* put the card into pocket; without a pocket, name the first card */
 	DEALBOX_HAND_LAST, /* the same with the last card; then press Enter */
-	DEALBOX_HAND_SAME, /* the card in the hand was named again: a second one is to be taken out */
+	DEALBOX_HAND_SAME, /* the card in the hand was named again: take the second one out */
 	DEALBOX_HAND_DEALT, /* that card was dealt already; named once more, the board is void */
 	DEALBOX_HAND_FOREIGN, /* that card does not belong to the deal */
 	DEALBOX_HAND_UNREAD, /* an unknown bar code or key */

@@ -101,8 +101,11 @@ struct dealbox_operator_facts {
 	uint32_t place;		/* of a jam: the code of DEALBOX_EV_JAM */
 	uint32_t code;		/* of a fault, as the maker counts */
 	uint32_t shuffled; /* 1 = a shuffled pack is dealt by a law, and the board has no number */
-	uint32_t culprit; /* card-repeated: 1 = the earlier card was probably misread, 2 = the one at
-				 * the reader, 3 = there is a card of another deck .. */
+	/*
+	 * card-repeated: 1 = the earlier card was probably misread, 2 = the one at the reader,
+	 * 3 = there is a card of another deck ..
+	 */
+	uint32_t culprit;
 	uint32_t chance;	/* .. in so many per cent of such cases, in tens */
 	uint32_t by_hand;	/* 1 = a person deals: there is a pack, and no hopper */
 	uint32_t reserved[3];	/* 0 */

@@ -84,7 +84,7 @@ enum dealbox_basis {
 	DEALBOX_BASIS_NONE, /* nothing: there is no deal in the trace */
 	DEALBOX_BASIS_GATES, /* the machine set its gates so; nothing saw them fall */
 	DEALBOX_BASIS_SENSORS, /* a sensor at the exit saw each card fall */
-	DEALBOX_BASIS_HAND /* a person was shown where each card belongs; nothing saw where he put it */
+	DEALBOX_BASIS_HAND /* a person was shown each card's pocket; nothing saw it go there */
 };
 
 struct dealbox_verdict;

@@ -53,8 +53,8 @@
 static const char *out = ".";	/* folder for failed cases */
 
 /* All that a machine can do by default, and attest deals */
-#define CAPABILITIES	" --capabilities exit-sensors,face-sensor,double-feed-sensor,test-deal,keys," \
-			"by-card,by-position,capture,attest"
+#define CAPABILITIES	" --capabilities exit-sensors,face-sensor,double-feed-sensor,test-deal," \
+			"keys,by-card,by-position,capture,attest"
 
 /* The machines, by the options that make them. */
 static const char *const kinds[] = {

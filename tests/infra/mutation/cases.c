@@ -3,9 +3,9 @@
  * Linked with a test by `run`: it runs each case of a cmocka program in a process of its own, in
  * the order asked for, and ends with the first one that fails.
  *
- * REACHED	unset, or a file that gets a line "case number" for each part of the source that a case
- *		reaches. All cases are run. "[case] case CPU-time time" in seconds follows each, and
- *		"[done]" or "[failed] case" is the last line.
+ * REACHED	unset, or a file that gets a line "case number" for each part of the source that a
+ *		case reaches. All cases are run. "[case] case CPU-time time" in seconds follows
+ *		each, and "[done]" or "[failed] case" is the last line.
  *
  * Without REACHED, each line of standard input asks for a breakage: its number, and cases, each
  * with its limits of CPU time and of time in seconds: "17 test_a:3:40 test_b:2:30". They are run

@@ -156,12 +156,12 @@ static void look_permission(struct finding *f)
 		     "you are not in the group dealbox");
 }
 
-/* Did it end, and not because somebody stopped it? */
+/* Return true if the service ended by itself: a stopped one has another state. */
 static bool service_failed(sd_bus *bus)
 {
+	static const char unit[] = "/org/freedesktop/systemd1/unit/dealboxd_2eservice";
 	char *state = NULL;
-	bool failed = sd_bus_get_property_string(bus, "org.freedesktop.systemd1",
-						 "/org/freedesktop/systemd1/unit/dealboxd_2eservice",
+	bool failed = sd_bus_get_property_string(bus, "org.freedesktop.systemd1", unit,
 						 "org.freedesktop.systemd1.Unit", "ActiveState",
 						 NULL, &state) >= 0 && !strcmp(state, "failed");
 

@@ -788,9 +788,9 @@ static bool given_check(struct call *call, const struct dealbox_log *log, const 
 			       " were given: the end is missing", g->head.size,
 			       dealbox_log_size(log));
 		else
-			result(call, false, g->path, "the first %" PRIu64 " certificates are not "
-									  "those of this head: the "
-									  "past was rewritten", g->head.size);
+			result(call, false, g->path,
+			       "the first %" PRIu64 " certificates are not those of this head: "
+			       "the past was rewritten", g->head.size);
 	} else if (g->kind == GIVEN_HEAD) {
 		result(call, true, g->path, "a head with %" PRIu64 " certificates, signed: %s",
 		       g->head.size, spoken);

@@ -36,8 +36,9 @@ static const struct {
 				 "/sys/module/dealbox/srcversion", "/sys/module/dealbox/taint",
 				 "/sys/module/dealbox/parameters" } },
 	{ "doctor", { SELF, "doctor" } },
-	{ "service", { "systemctl", "show", "dealboxd", "--property="
-		       "ActiveState,SubState,Result,NRestarts,ExecMainStatus,ActiveEnterTimestamp,MemoryCurrent,UnitFileState" } },
+	{ "service", { "systemctl", "show", "dealboxd",
+		       "--property=ActiveState,SubState,Result,NRestarts,ExecMainStatus,"
+		       "ActiveEnterTimestamp,MemoryCurrent,UnitFileState" } },
 	{ "settings", { "cat", "/etc/dealbox/dealboxd.conf" } },
 	{ "machines on this computer", { SELF, "machines", "--json" } },
 	{ "machines of the service", { SELF, "status", "--json" } },

@@ -16,7 +16,7 @@
 enum answer_entry {
 	ENTRY_NONE,
 	ENTRY_NUMBER, /* the number of the board is typed */
-	ENTRY_STALE, /* the question has changed meanwhile: what is typed, up to Enter, is for no one */
+	ENTRY_STALE, /* the question has changed: ignore what is typed, up to Enter */
 };
 
 /* Start from zeros. */

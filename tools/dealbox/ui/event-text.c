@@ -86,15 +86,16 @@ static bool field_empty(const struct dealbox_event *event, const struct field *f
 struct json_object *event_to_json(const struct dealbox_event *event, bool reveal)
 {
 	struct json_object *object = json_object_new_object();
+	const struct field *field;
 	struct json_object *list;
 	size_t n;
 
 	json_object_object_add(object, "name",
 			       json_object_new_string(dealbox_event_name(event->type)));
-	for (n = 0; n < FIELDS; n++)
-		if (!field_hidden(event, &fields[n], reveal) && !field_empty(event, &fields[n]))
-			json_object_object_add(object, fields[n].name,
-					       json_object_new_uint64(field_get(event, &fields[n])));
+	for (field = fields; field < fields + FIELDS; field++)
+		if (!field_hidden(event, field, reveal) && !field_empty(event, field))
+			json_object_object_add(object, field->name,
+					       json_object_new_uint64(field_get(event, field)));
 	if (event->type == DEALBOX_EV_DEAL_DONE) {
 		list = json_object_new_array();
 		for (n = 0; n < DEALBOX_MAX_POCKETS; n++)

@@ -954,13 +954,15 @@ static const char *whose_word(const struct proof *proof)
 /* Name the deals that the boards were compared with. Readers must check the value at its source. */
 static char *which_deals(const struct proof *proof)
 {
+	const char *info;
 	char *text;
 
 	if (!proof->value)
 		return strdup("the deals that were given (whether the committed keys make them was "
 			      "not compared)");
+	info = dealbox_square_info(dealbox_manifest_square(proof->manifest));
 	return asprintf(&text, "the deals that the committed keys make with the value %s (%s)",
-			proof->value, dealbox_square_info(dealbox_manifest_square(proof->manifest))) < 0 ? NULL : text;
+			proof->value, info) < 0 ? NULL : text;
 }
 
 char *proof_sentence(const struct proof *proof)

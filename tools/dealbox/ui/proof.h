@@ -116,7 +116,8 @@ struct proof {
 	bool traces_given;
 	struct proof_trace *traces;
 	size_t trace_count;
-	const char *value; /* the deals are made of the promised keys, with it; NULL: not compared */
+	/* makes the deals with the promised keys; NULL: that was not compared */
+	const char *value;
 
 	/* the result */
 	struct proof_session *sessions;	/* sorted by name */

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where the header was before 6.12; Kbuild adds this folder for such kernels. */
+/* The header's place before 6.12. Kbuild adds this folder for such kernels. */
 #include <asm/unaligned.h>
