@@ -325,6 +325,7 @@ static uint8_t command(uint8_t request, uint32_t a, uint32_t b)
 	return core.error;
 }
 
+#define IN_FAULT 6
 #define UNABLE	18
 
 enum { LOAD = 0x11, START, PAUSE, RESUME, REREAD, ABORT, CLEAR };
@@ -374,6 +375,9 @@ static uint8_t begin_deal(int first)
 	gone = 0;
 	memset(lies, NOWHERE, sizeof(lies));
 	sensor(HOPPER, true);
+	/* a person needs some time for another board */
+	if (!lines[BOARD].active)
+		run(300);
 	sensor(BOARD, true);
 	run(30);
 	done = paused = false;
@@ -653,6 +657,35 @@ static void the_lock_stays_while_cards_move(void **state)
 	end();
 }
 
+/* What seems to be a new insertion has the cards of the last one. */
+static void a_board_switch_flickers(void **state)
+{
+	(void)state;
+	begin(others, exits);
+	assert_int_equal(begin_deal(0), 0);
+	deal_is_exact();
+	sensor(BOARD, false);
+	run(299);
+	sensor(BOARD, true);
+	run(30);
+	assert_int_equal(stop, HARDWARE);
+	assert_int_equal(stop_code, MECHANICS_FLICKERED);
+	assert_int_equal(command(CLEAR, 0, 0), IN_FAULT);
+	/* again, and for as long as another board takes */
+	sensor(BOARD, false);
+	run(299);
+	assert_int_equal(command(CLEAR, 0, 0), IN_FAULT);
+	sensor(BOARD, true);
+	run(400);
+	assert_int_equal(command(CLEAR, 0, 0), IN_FAULT);
+	sensor(BOARD, false);
+	run(301);
+	assert_int_equal(command(CLEAR, 0, 0), 0);
+	assert_int_equal(begin_deal(3), 0);
+	deal_is_exact();
+	end();
+}
+
 /* Stray edges of long ago do not spoil the next card. */
 static void a_card_is_read_after_stray_edges(void **state)
 {
@@ -680,6 +713,7 @@ int main(void)
 		cmocka_unit_test(a_stop_key_that_stays_pressed_pauses),
 		cmocka_unit_test(a_hang_makes_gates_settle_anew),
 		cmocka_unit_test(a_hang_while_a_card_falls_stops),
+		cmocka_unit_test(a_board_switch_flickers),
 		cmocka_unit_test(the_lock_stays_while_cards_move),
 		cmocka_unit_test(a_card_is_read_after_stray_edges),
 	};

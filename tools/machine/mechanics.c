@@ -34,6 +34,8 @@
 #define HANG		(40 * MS)	/* without a change of the heartbeat: see mechanics.h */
 #define PURGE (1000 * MS) /* of the release; for a card that falls, the core waits as long */
 #define CALM (100 * MS) /* the last card may still pass an exit sensor, or the reader */
+/* Nobody takes a board out, empties it and puts it in again in less: it is the same board. */
+#define AWAY		(300 * MS)
 #define READER_EVENTS	1024		/* kept by the kernel; its limit for one line */
 #define TAIL		2		/* edges of a card that leaves the reader */
 #define PRIORITY 40 /* below the kernel's threads for interrupts, which have 50 */
@@ -70,6 +72,8 @@ struct mechanics {
 	enum path path;
 	enum jam jam;			/* as told */
 	enum wiring_line blocked; /* the input that keeps cards from being fed, WIRING_LINES */
+	uint64_t gone_at;		/* the board switch opened */
+	bool flickered;			/* ... and closed too soon, and no board was out since */
 	bool fresh;			/* nothing was fed since the last halt */
 	bool locked;			/* as ordered */
 	struct reader reader;
@@ -458,14 +462,39 @@ static void card_falls(struct mechanics *m, struct core *core, uint8_t pocket)
 	core_landed(core, pocket);
 }
 
-static void input(struct mechanics *m, struct core *core, enum wiring_line line, bool active)
+static void trouble_is_over(const struct mechanics *m, struct core *core)
+{
+	core_trouble(core, m->blocked < WIRING_LINES ?
+				   MECHANICS_BLOCKED + (m->blocked - WIRING_INPUTS) :
+			   m->flickered ? MECHANICS_FLICKERED : 0);
+}
+
+/*
+ * A contact that opens for a moment would make a new insertion of a board that has its cards: deal
+ * nothing until one has surely been taken out.
+ */
+static void board_switch(struct mechanics *m, struct core *core, bool active, uint64_t at)
+{
+	if (!active)
+		m->gone_at = at;
+	else
+		m->flickered |= m->gone_at && at - m->gone_at < AWAY;
+	core_board(core, active, 0);
+	if (!active)
+		person_was_there(m, core, !wiring_has(&m->wiring, WIRING_COVER));
+	else if (m->flickered)
+		core_trouble(core, MECHANICS_FLICKERED);
+}
+
+static void input(struct mechanics *m, struct core *core, enum wiring_line line, bool active,
+		  uint64_t at)
 {
 	const bool same = m->level[line] == active;
 
 	m->level[line] = active;
 	if (line == m->blocked && !active) {
 		m->blocked = WIRING_LINES;
-		core_trouble(core, 0);
+		trouble_is_over(m, core);
 	}
 	if (line >= WIRING_EXIT) {
 		if (active)
@@ -485,9 +514,7 @@ static void input(struct mechanics *m, struct core *core, enum wiring_line line,
 		core_hopper(core, active);
 		break;
 	case WIRING_BOARD:
-		core_board(core, active, 0);
-		if (!active)
-			person_was_there(m, core, !wiring_has(&m->wiring, WIRING_COVER));
+		board_switch(m, core, active, at);
 		break;
 	case WIRING_COVER:
 		if (active)
@@ -515,7 +542,7 @@ static void lost_edges(struct mechanics *m, struct core *core, enum wiring_line 
 		return;
 	}
 	core_trouble(core, MECHANICS_LOST_EDGES);
-	core_trouble(core, 0);
+	trouble_is_over(m, core);
 }
 
 static void edge(struct mechanics *m, struct core *core, enum wiring_line line,
@@ -528,7 +555,7 @@ static void edge(struct mechanics *m, struct core *core, enum wiring_line line,
 		lost_edges(m, core, line);
 	m->seqno[line] = seqno;
 	if (line != WIRING_READER) {
-		input(m, core, line, active);
+		input(m, core, line, active, gpiod_edge_event_get_timestamp_ns(event));
 		return;
 	}
 	if (m->doing == DOING_FEED) {
@@ -579,6 +606,10 @@ static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
 			switch_line(m, line, false);
 	if (m->path == PATH_CARD && has_exits(m) && !m->level[WIRING_BOARD])
 		person_was_there(m, core, false);
+	if (m->flickered && !m->level[WIRING_BOARD] && now - m->gone_at >= AWAY) {
+		m->flickered = false;
+		trouble_is_over(m, core);
+	}
 	blink(m, now);
 	if (m->doing == DOING_GATE && m->due <= now) {
 		m->doing = DOING_NOTHING;
@@ -622,7 +653,7 @@ static void after_hang(struct mechanics *m, struct core *core, uint64_t now)
 		m->due = 1;
 	} else if (m->doing == DOING_FALL) {
 		core_trouble(core, MECHANICS_HUNG);
-		core_trouble(core, 0);
+		trouble_is_over(m, core);
 	}
 }
 
