@@ -689,6 +689,9 @@ const sd_bus_vtable job_vtable[] = {
 	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
 				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(text), 0),
+	SD_BUS_SIGNAL_WITH_NAMES("Verdict", "uusuba{sv}", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
+				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
+				 SD_BUS_PARAM(facts), 0),
 	SD_BUS_SIGNAL("Finished", "", 0),
 	SD_BUS_VTABLE_END
 };
@@ -711,12 +714,55 @@ int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 	return err;
 }
 
+/* The facts of a verdict, for clients that make their own sentences: numbers and words, no card. */
+static int append_verdict(sd_bus_message *m, const struct dealbox_operator_verdict *v)
+{
+	const struct {
+		const char *key;
+		uint32_t number;
+	} numbers[] = {
+		{ "basis", v->basis }, { "unidentified", v->unidentified }, { "place", v->place },
+		{ "seat", v->seat }, { "card", v->card }, { "code", v->code },
+		{ "reason", v->reason }, { "count", v->count }, { "expected", v->expected },
+	};
+	int err = sd_bus_message_open_container(m, 'a', "{sv}");
+	size_t n;
+
+	if (err >= 0)
+		err = sd_bus_message_append(m, "{sv}", "kind", "s",
+					    dealbox_operator_verdict_name(v->kind));
+	for (n = 0; err >= 0 && n < sizeof(numbers) / sizeof(numbers[0]); n++)
+		if (numbers[n].number || (v->coded && !strcmp(numbers[n].key, "code")))
+			err = sd_bus_message_append(m, "{sv}", numbers[n].key, "u",
+						    numbers[n].number);
+	return err < 0 ? err : sd_bus_message_close_container(m);
+}
+
+static int emit_verdict(struct service *s, const char *path, const struct notice *notice)
+{
+	sd_bus_message *m = NULL;
+	int err = sd_bus_message_new_signal(s->bus, &m, path, "io.dealbox1.Job", "Verdict");
+
+	if (err >= 0)
+		err = sd_bus_message_append(m, "uusub", notice->copy->board, notice->copy->copy,
+					    notice->station->id, notice->insertion, notice->exact);
+	if (err >= 0)
+		err = append_verdict(m, notice->verdict);
+	if (err >= 0)
+		err = sd_bus_send(s->bus, m, NULL);
+	sd_bus_message_unref(m);
+	return err;
+}
+
 void job_judged(struct service *s, const struct notice *notice)
 {
-	char path[JOB_PATH];
+	char path[JOB_PATH], text[512];
 
 	job_path(notice->copy->job, path);
+	/* first, so that a client has the facts when it is told */
+	emit_verdict(s, path, notice);
+	dealbox_operator_verdict_text(notice->verdict, s->config.language, text, sizeof(text));
 	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", notice->copy->board,
 			   notice->copy->copy, notice->station->id, notice->insertion,
-			   notice->exact, notice->text);
+			   notice->exact, text);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct copy;
+struct dealbox_operator_verdict;
 struct service;
 struct station;
 
@@ -20,7 +21,7 @@ enum notice_kind {
 	NOTICE_MACHINE_OPERATOR, /* station: the operator's state; station->told is the old one */
 	NOTICE_MACHINE_TURN, /* station: about to choose its next steps; may call engine_bar() */
 	NOTICE_MACHINES_RUN, /* all stations have done their steps */
-	NOTICE_JUDGED, /* station, copy, insertion, exact, text: a verdict was recorded */
+	NOTICE_JUDGED, /* station, copy, insertion, exact, verdict: it was recorded */
 	NOTICE_JOB_CHANGED, /* job: state or counts may have changed */
 	NOTICE_PANEL_CHANGED, /* panel_state() may have changed */
 	NOTICE_MEMBER_CHANGED, /* state, copies or boards of the event may have changed */
@@ -35,7 +36,7 @@ struct notice {
 	const struct copy *copy;
 	uint32_t insertion;
 	bool exact;
-	const char *text;	/* contains no card */
+	const struct dealbox_operator_verdict *verdict;
 };
 
 typedef void (*notice_fn)(struct service *service, const struct notice *notice);

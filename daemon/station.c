@@ -20,13 +20,14 @@ static void say(struct dealing *d, enum dealing_message message, const struct co
 }
 
 static void judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact,
-		   const char *text)
+		   const struct dealbox_operator_verdict *verdict)
 {
 	struct station *st = d->context;
 
 	service_notify(st->service, &(struct notice){
 		.kind = NOTICE_JUDGED, .station = st, .copy = copy,
-		.insertion = insertion, .exact = exact, .text = text });
+		.insertion = insertion, .exact = exact,
+		.verdict = verdict });
 }
 
 const struct dealing_listener station_listener = { .say = say, .judged = judged };

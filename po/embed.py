@@ -24,6 +24,14 @@ def formats(text):
     return re.findall(r'%[a-z]+', text), sorted(re.findall(r'{[a-z]+}', text))
 
 
+def plural_rule(name, header):
+    """Return a C function for the rule that the catalogue's header has, which gettext writes in C."""
+    rule = re.search(r'^Plural-Forms: *nplurals=([1-3]); *plural=([n0-9%=!<>&|?: ()]+);$', header, re.M)
+    if not rule:
+        sys.exit('%s.po: its header has no Plural-Forms, or more forms than law/messages.h' % name)
+    return ['static unsigned int %s_form(unsigned long n)' % name, '{', '\treturn %s;' % rule.group(2), '}', '']
+
+
 def main(out, *catalogues):
     lines = ['/* Made by po/embed.py from po/: do not edit. */',
              '#include "law/messages.h"', '']
@@ -34,17 +42,22 @@ def main(out, *catalogues):
             mo = os.path.join(folder, 'mo')
             subprocess.run(['msgfmt', '--check-format', '--check-domain', '-o', mo, po], check=True)
             with open(mo, 'rb') as file:
-                messages = gettext.GNUTranslations(file)._catalog
-        for k, v in messages.items():
-            if formats(k) != formats(v):
+                found = gettext.GNUTranslations(file)._catalog
+        # a message with a number has the key (message, form)
+        messages = {}
+        for k, v in sorted(found.items(), key=str):
+            k, form = k if isinstance(k, tuple) else (k, 0)
+            if k and formats(k) != formats(v):
                 sys.exit('%s: "%s" has other fields than "%s"' % (po, v, k))
-        messages = sorted((k.encode(), k, v) for k, v in messages.items() if k)
+            messages.setdefault(k, ['NULL'] * 3)[form] = quote(v)
+        lines += plural_rule(name, found[''])
+        messages = sorted((k.encode(), k, ', '.join(v)) for k, v in messages.items() if k)
         lines.append('static const struct law_message %s[] = {' % name)
-        lines += ['\t{ %s,\n\t  %s },' % (quote(k), quote(v)) for _, k, v in messages]
+        lines += ['\t{ %s,\n\t  { %s } },' % (quote(k), v) for _, k, v in messages]
         lines += ['};', '']
         names.append((name, len(messages)))
     lines.append('const struct law_catalogue law_catalogues[] = {')
-    lines += ['\t{ "%s", %s, %d },' % (name, name, count) for name, count in names]
+    lines += ['\t{ "%s", %s_form, %s, %d },' % (name, name, name, count) for name, count in names]
     lines += ['};', '', 'const size_t law_catalogue_count = %d;' % len(names), '']
     with open(out, 'w', encoding='ascii') as file:
         file.write('\n'.join(lines))

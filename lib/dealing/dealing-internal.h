@@ -45,7 +45,7 @@ struct dealing_listener {
 		    const char *text);
 	/* a verdict was recorded */
 	void (*judged)(struct dealing *dealing, const struct copy *copy, uint32_t insertion,
-		       bool exact, const char *text);
+		       bool exact, const struct dealbox_operator_verdict *verdict);
 };
 
 struct dealing {
@@ -72,7 +72,9 @@ struct dealing {
 		chance; /* which of the two was misread: as in dealbox_operator_facts */
 	struct dealbox_confusion confusion;	/* known misreads of its reader */
 	struct test_result tested;	/* the last test deal */
-	char detail[48];		/* place or code of the last stop */
+	uint8_t place;			/* of the last stop, as in dealbox_operator_verdict .. */
+	bool coded;			/* .. or its code */
+	uint32_t code;
 	char diagnosis[512];		/* of the last repeated card, without its name */
 	char revealed[512];		/* the same with its name */
 };

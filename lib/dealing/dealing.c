@@ -162,14 +162,14 @@ static void say(struct dealing *dealing, enum dealing_message message, const str
 }
 
 static void judged(struct dealing *dealing, const struct copy *copy, uint32_t insertion, bool exact,
-		   const char *text)
+		   const struct dealbox_operator_verdict *verdict)
 {
 	struct dealbox_dealing_news news = {
 		.kind = DEALBOX_DEALING_BOARD, .insertion = insertion, .exact = exact,
-		.facts = { .board = copy->board, .copy = copy->copy },
+		.facts = { .board = copy->board, .copy = copy->copy }, .verdict = *verdict,
 	};
 
-	snprintf(news.text, sizeof(news.text), "%s", text);
+	dealbox_operator_verdict_text(verdict, NULL, news.text, sizeof(news.text));
 	tell(dealing->context, &news);
 }
 

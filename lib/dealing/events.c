@@ -200,7 +200,9 @@ void dealing_reset_progress(struct dealing *d)
 {
 	d->cards = d->stopped_at = 0;
 	d->seat = d->depth = d->culprit = d->chance = 0;
-	d->detail[0] = '\0';
+	d->place = 0;
+	d->coded = false;
+	d->code = 0;
 }
 
 /*
@@ -224,6 +226,16 @@ static void add_to_trace(struct dealing *d, const struct dealbox_event *e)
 		dealbox_trace_add(d->trace, e);
 }
 
+/* Keep where a jam is, or else its code, or that of a fault. */
+static void keep_detail(struct dealing *d, const struct dealbox_event *e)
+{
+	bool jam = e->type == DEALBOX_EV_JAM;
+
+	d->place = jam && e->code <= DEALBOX_JAM_POCKET ? (uint8_t)e->code : 0;
+	d->coded = (jam && !d->place) || e->type == DEALBOX_EV_HARDWARE;
+	d->code = d->coded ? e->code : 0;
+}
+
 /* Track the progress of the deal, and its stops. */
 static void follow_progress(struct dealing *d, const struct dealbox_event *e)
 {
@@ -232,7 +244,7 @@ static void follow_progress(struct dealing *d, const struct dealbox_event *e)
 	if (dealbox_event_stops(e->type) && e->position != DEALBOX_NONE)
 		d->stopped_at = e->position + 1;
 	if (dealbox_event_stops(e->type))
-		dealbox_event_detail(e, d->detail, sizeof(d->detail));
+		keep_detail(d, e);
 	if (e->type == DEALBOX_EV_CARD_ROUTED && e->position != DEALBOX_NONE)
 		d->cards = e->position + 1;
 }

@@ -180,9 +180,16 @@ static enum did do_start(struct dealing *d, const struct step *step)
 	return answer(d, dealbox_machine_start(d->machine, d->plan_id, step->insertion));
 }
 
-static void notify_judged(struct dealing *d, const struct step *step, bool exact, const char *text)
+/* Log a verdict, and report it. */
+static void notify_judged(struct dealing *d, const struct step *step, bool exact,
+			  const struct dealbox_operator_verdict *verdict)
 {
-	d->listener->judged(d, &step->copy, step->insertion, exact, text);
+	char text[256];
+
+	dealbox_operator_verdict_text(verdict, NULL, text, sizeof(text));
+	say(d, exact ? DEALING_RECORDED : DEALING_VOID, &step->copy, "board %u, copy %u: %s%s",
+	    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
+	d->listener->judged(d, &step->copy, step->insertion, exact, verdict);
 }
 
 /* Record the end of an insertion, with its trace. Returns 0, or an error, which is logged. */
@@ -215,7 +222,8 @@ static int record_end(struct dealing *d, const struct step *step,
 
 /* Record the outcome of an insertion and call the listener. Returns 0 or -errno. */
 static int record(struct dealing *d, const struct step *step, enum dealbox_ledger_outcome outcome,
-		  unsigned int reason, unsigned int differences, const char *text)
+		  unsigned int reason, unsigned int differences,
+		  const struct dealbox_operator_verdict *verdict)
 {
 	struct job *job = jobs_find(d->jobs, step->copy.job);
 	bool exact = outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED;
@@ -225,9 +233,7 @@ static int record(struct dealing *d, const struct step *step, enum dealbox_ledge
 		return err;
 	if (job && !exact)
 		job->voided++;
-	say(d, exact ? DEALING_RECORDED : DEALING_VOID, &step->copy, "board %u, copy %u: %s%s",
-		    step->copy.board, step->copy.copy, text, exact ? ", recorded" : "");
-	notify_judged(d, step, exact, text);
+	notify_judged(d, step, exact, verdict);
 	dealbox_plan_wipe(&d->plan);
 	dealbox_trace_free(d->kept);
 	d->kept = NULL;
@@ -239,30 +245,53 @@ static int record(struct dealing *d, const struct step *step, enum dealbox_ledge
  * cards.
  */
 static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trace,
-						unsigned int pocket, char *text, size_t size)
+						unsigned int pocket,
+						struct dealbox_operator_verdict *says)
 {
 	unsigned int want = dealbox_pack_bridge()->size[pocket], count;
 	dealbox_cards cards;
 
 	if (dealbox_law_capture_pocket(trace, &cards)) {
-		snprintf(text, size, "void: what was read is not known");
+		says->kind = DEALBOX_VERDICT_READ_UNKNOWN;
 		return DEALBOX_LEDGER_UNKNOWN;
 	}
 	count = dealbox_cards_count(cards);
 	sodium_memzero(&cards, sizeof(cards));
-	if (count == want) {
-		snprintf(text, size, "read: %u cards", count);
-		return DEALBOX_LEDGER_CAPTURED;
-	}
-	snprintf(text, size, "pocket %s has %u cards, not %u: put the right ones into the hopper",
-		 dealbox_actor_name(pocket), count, want);
-	return DEALBOX_LEDGER_VOID;
+	*says = (struct dealbox_operator_verdict){
+		.kind = count == want ? DEALBOX_VERDICT_READ : DEALBOX_VERDICT_POCKET,
+		.seat = (uint8_t)(pocket + 1), .count = count, .expected = want,
+	};
+	return count == want ? DEALBOX_LEDGER_CAPTURED : DEALBOX_LEDGER_VOID;
+}
+
+/* The kind of what was found, as in dealbox_verdict_message(). */
+static uint8_t kind_of(const struct dealbox_verdict *verdict)
+{
+	size_t differences = dealbox_verdict_count(verdict);
+
+	if (!differences)
+		return dealbox_verdict_exact(verdict) ? DEALBOX_VERDICT_EXACT :
+							DEALBOX_VERDICT_NOTHING;
+	if (differences == 1 &&
+	    dealbox_verdict_get(verdict, 0)->kind == DEALBOX_DIFFERENCE_UNSEEN)
+		return DEALBOX_VERDICT_UNSEEN;
+	return DEALBOX_VERDICT_DIFFERS;
+}
+
+static void say_found(const struct dealbox_verdict *verdict, struct dealbox_operator_verdict *says)
+{
+	*says = (struct dealbox_operator_verdict){
+		.kind = kind_of(verdict),
+		.basis = (uint8_t)dealbox_verdict_basis(verdict),
+		.unidentified = !dealbox_verdict_identified(verdict),
+		.count = (uint32_t)dealbox_verdict_count(verdict),
+	};
 }
 
 static enum did do_judge(struct dealing *d, const struct step *step)
 {
+	struct dealbox_operator_verdict says = { .kind = DEALBOX_VERDICT_DEALT_UNKNOWN };
 	const struct dealbox_trace *trace = dealing_trace(d, step->insertion);
-	char text[256] = "void: what was dealt is not known";
 	enum dealbox_ledger_outcome outcome = DEALBOX_LEDGER_UNKNOWN;
 	struct dealbox_verdict *verdict = NULL;
 	unsigned int differences = 1;
@@ -270,17 +299,16 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan,
 				 d->engine.capabilities, trace, &verdict)) {
 		differences = dealbox_verdict_count(verdict);
-		dealbox_verdict_message(verdict, text, sizeof(text));
+		say_found(verdict, &says);
 		if (!d->engine.capture)
 			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
 				  DEALBOX_LEDGER_DIFFERS;
 		else
-			outcome = !differences ? judge_pocket(trace, step->copy.copy - 1, text,
-							      sizeof(text)) :
+			outcome = !differences ? judge_pocket(trace, step->copy.copy - 1, &says) :
 						 DEALBOX_LEDGER_VOID;
 	}
 	dealbox_verdict_free(verdict);
-	if (record(d, step, outcome, 0, differences, text))
+	if (record(d, step, outcome, 0, differences, &says))
 		return DID_LEDGER;
 	return outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_CAPTURED ? DID_EXACT :
 	       DID_DIFFERS;
@@ -288,16 +316,13 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 
 static enum did do_void(struct dealing *d, const struct step *step)
 {
-	const char *name = dealbox_event_name(step->reason);
-	const char *comma = *d->detail ? ", " : "";
-	char text[128] = "void";
+	const struct dealbox_operator_verdict says = {
+		.kind = DEALBOX_VERDICT_VOID, .reason = step->reason,
+		.card = (uint16_t)d->stopped_at, .place = d->place, .coded = d->coded,
+		.code = d->code,
+	};
 
-	if (step->reason && d->stopped_at)
-		snprintf(text, sizeof(text), "void: %s at card %u%s%s", name, d->stopped_at, comma,
-			 d->detail);
-	else if (step->reason)
-		snprintf(text, sizeof(text), "void: %s%s%s", name, comma, d->detail);
-	return record(d, step, step->outcome, step->reason, 0, text) ? DID_LEDGER : DID_OK;
+	return record(d, step, step->outcome, step->reason, 0, &says) ? DID_LEDGER : DID_OK;
 }
 
 /* Revoke an exact record: the machine stopped after the end of that deal. */
@@ -307,8 +332,9 @@ static enum did do_undo(struct dealing *d, const struct step *step)
 		.act = DEALBOX_ACT_REDEAL, .uid = DEALBOX_UID_NONE, .job = step->copy.job,
 		.board = step->copy.board, .copy = step->copy.copy, .machine = d->engine.id,
 	};
+	const struct dealbox_operator_verdict says = { .kind = DEALBOX_VERDICT_REVOKED,
+						       .reason = step->reason };
 	struct job *job = jobs_find(d->jobs, step->copy.job);
-	char text[128];
 
 	if (dealbox_ledger_add_act(d->ledger, &redeal)) {
 		say(d, DEALING_LEDGER, &step->copy, "%s",
@@ -317,11 +343,7 @@ static enum did do_undo(struct dealing *d, const struct step *step)
 	}
 	if (job)
 		job->voided++;
-	snprintf(text, sizeof(text), "void: %s behind its end, so it is not exact after all",
-		 dealbox_event_name(step->reason));
-	say(d, DEALING_VOID, &step->copy, "board %u, copy %u: %s", step->copy.board,
-		    step->copy.copy, text);
-	notify_judged(d, step, false, text);
+	notify_judged(d, step, false, &says);
 	return DID_OK;
 }
 

@@ -509,11 +509,13 @@ static void on_say(struct dealing *d, enum dealing_message message, const struct
 }
 
 static void on_judged(struct dealing *d, const struct copy *copy, uint32_t insertion, bool exact,
-		      const char *text)
+		      const struct dealbox_operator_verdict *verdict)
 {
 	struct world *w = d->context;
 	size_t length = strlen(w->said);
+	char text[256];
 
+	dealbox_operator_verdict_text(verdict, NULL, text, sizeof(text));
 	snprintf(w->said + length, sizeof(w->said) - length, "judged %u.%u #%u %d: %s|",
 		 copy->board, copy->copy, (unsigned int)insertion, exact, text);
 }
@@ -732,13 +734,16 @@ static void test_commands(void **state)
 	/* a deal that starts has no stop yet */
 	machine.error = 0;
 	w.d.cards = w.d.stopped_at = w.d.seat = w.d.depth = 3;
-	strcpy(w.d.detail, "code 5");
+	w.d.place = w.d.code = 5;
+	w.d.coded = true;
 	does(&w, STEP_START);
 	assert_int_equal(w.d.cards, 0);
 	assert_int_equal(w.d.stopped_at, 0);
 	assert_int_equal(w.d.seat, 0);
 	assert_int_equal(w.d.depth, 0);
-	assert_string_equal(w.d.detail, "");
+	assert_int_equal(w.d.place, 0);
+	assert_int_equal(w.d.code, 0);
+	assert_false(w.d.coded);
 	world_end(&w);
 }
 
@@ -1180,7 +1185,7 @@ static void test_capture(void **state)
 	unsigned int cards_read, n;
 
 	(void)state;
-	for (cards_read = 12; cards_read <= 14; cards_read++) {
+	for (cards_read = 0; cards_read <= 14; cards_read = cards_read ? cards_read + 1 : 12) {
 		unsigned int counts[4] = { cards_read, 0, 0, 0 };
 		bool right = cards_read == 13;
 
@@ -1213,7 +1218,7 @@ static void test_capture(void **state)
 	done((const unsigned int[4]){ 1, 0, 0, 0 });
 	dealing_read(&w.d, NULL);
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
-	assert_non_null(strstr(said(&w), "pocket N has 1 cards, not 13: "));
+	assert_non_null(strstr(said(&w), "pocket N has 1 card, not 13: "));
 	world_end(&w);
 	/* also when no card came */
 	world_begin(&w, DEALBOX_JOB_CAPTURE);
@@ -1270,14 +1275,18 @@ static void test_void(void **state)
 {
 	static const struct {
 		unsigned int reason, stopped_at;
-		const char *detail, *text;
+		unsigned int place;
+		bool coded;
+		const char *text;
 	} rows[] = {
-		{ 0, 0, "", "void" },
-		{ 0, 7, "code 3", "void" },
-		{ DEALBOX_EV_JAM, 0, "", "void: jam" },
-		{ DEALBOX_EV_JAM, 0, "at the gate", "void: jam, at the gate" },
-		{ DEALBOX_EV_JAM, 7, "at the gate", "void: jam at card 7, at the gate" },
-		{ DEALBOX_EV_REPEATED_CARD, 7, "", "void: repeated card at card 7" },
+		{ 0, 0, 0, false, "void" },
+		{ 0, 7, 0, true, "void" },
+		{ DEALBOX_EV_JAM, 0, 0, false, "void: jam" },
+		{ DEALBOX_EV_JAM, 0, 3, false, "void: jam, at the gate" },
+		{ DEALBOX_EV_JAM, 7, 3, false, "void: jam at card 7, at the gate" },
+		{ DEALBOX_EV_HARDWARE, 255, 0, true,
+		  "void: hardware fault at card 255, code 77" },
+		{ DEALBOX_EV_REPEATED_CARD, 7, 0, false, "void: repeated card at card 7" },
 	};
 	char expected[256];
 	struct step step;
@@ -1293,7 +1302,9 @@ static void test_void(void **state)
 		step.outcome = DEALBOX_LEDGER_VOID;
 		step.reason = rows[n].reason;
 		w.d.stopped_at = rows[n].stopped_at;
-		strcpy(w.d.detail, rows[n].detail);
+		w.d.place = (uint8_t)rows[n].place;
+		w.d.coded = rows[n].coded;
+		w.d.code = 77;
 		fails.end = -EIO;
 		assert_int_equal(dealing_do(&w.d, &step), DID_LEDGER);
 		assert_int_equal(w.job->voided, 0);
@@ -1608,13 +1619,29 @@ static void test_progress(void **state)
 	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.cards, 2);
 	assert_int_equal(w.d.stopped_at, 0);
-	assert_string_equal(w.d.detail, "code 7");
+	assert_int_equal(w.d.place, 0);
+	assert_true(w.d.coded);
+	assert_int_equal(w.d.code, 7);
 	e = event(DEALBOX_EV_JAM, 1);
 	e->position = 2;
 	e->code = 3;
 	dealing_read(&w.d, NULL);
 	assert_int_equal(w.d.stopped_at, 3);
-	assert_string_equal(w.d.detail, "at the gate");
+	assert_int_equal(w.d.place, 3);
+	assert_false(w.d.coded);
+	assert_int_equal(w.d.code, 0);
+	/* a place that this version does not know is a code, as is none */
+	for (unsigned int code = 0; code <= 5; code++) {
+		event(DEALBOX_EV_JAM, 1)->code = code;
+		dealing_read(&w.d, NULL);
+		assert_int_equal(w.d.place, code == 5 ? 0 : code);
+		assert_int_equal(w.d.coded, code == 0 || code == 5);
+		assert_int_equal(w.d.code, code == 5 ? 5 : 0);
+	}
+	event(DEALBOX_EV_REPEATED_CARD, 1);
+	dealing_read(&w.d, NULL);
+	assert_int_equal(w.d.place, 0);
+	assert_false(w.d.coded);
 	/* events that are no stops do not change it */
 	event(DEALBOX_EV_CARD_LANDED, 1)->position = 40;
 	dealing_read(&w.d, NULL);

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dealbox/event.h>
 #include <dealbox/law.h>
 #include <dealbox/operator.h>
+#include <dealbox/verify.h>
 #include <linux/dealbox.h>
 
 static const char *text_of(enum dealbox_operator_state state,
@@ -201,6 +203,164 @@ static void test_void(void **state)
 			       "comes again, clean the gates."));
 }
 
+/* ---- verdicts ---- */
+
+static const char *verdict_of(const struct dealbox_operator_verdict *verdict, const char *language)
+{
+	static char text[512];
+	size_t length = dealbox_operator_verdict_text(verdict, language, text, sizeof(text));
+
+	assert_int_equal(length, strlen(text));
+	assert_int_equal(dealbox_operator_verdict_text(verdict, language, NULL, 0), length);
+	return text;
+}
+
+#define SENSORS	DEALBOX_BASIS_SENSORS
+
+static const struct {
+	struct dealbox_operator_verdict verdict;
+	const char *text;
+} said[] = {
+	{ { .kind = DEALBOX_VERDICT_VOID }, "void" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .card = 8, .place = 3 }, "void" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_DOUBLE_FEED }, "void: double feed" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_JAM, .card = 8, .place = 3 },
+	  "void: jam at card 8, at the gate" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_JAM, .place = 4 },
+	  "void: jam, at a pocket" },
+	/* a place of a later version */
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_JAM, .place = 5 }, "void: jam" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_JAM, .place = 5, .coded = 1,
+	    .code = 5 }, "void: jam, code 5" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_HARDWARE, .coded = 1 },
+	  "void: hardware fault, code 0" },
+	/* events of a later version, and without a name */
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = DEALBOX_EV_PROTOCOL_ERROR + 1 },
+	  "void: unknown event" },
+	{ { .kind = DEALBOX_VERDICT_VOID, .reason = 1000, .card = 255 },
+	  "void: unknown event at card 255" },
+	{ { .kind = DEALBOX_VERDICT_EXACT }, "exact duplicate" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = DEALBOX_BASIS_GATES },
+	  "exact duplicate (by gates)" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = DEALBOX_BASIS_GATES, .unidentified = 1 },
+	  "exact duplicate (by gates; cards not read, if the deck was in order)" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = SENSORS },
+	  "exact duplicate (by exit sensors)" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = SENSORS, .unidentified = 1 },
+	  "exact duplicate (by exit sensors; cards not read, if the deck was in order)" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = DEALBOX_BASIS_HAND },
+	  "exact duplicate (by hand)" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = DEALBOX_BASIS_HAND, .unidentified = 1 },
+	  "exact duplicate (by hand; cards not read, if the deck was in order)" },
+	{ { .kind = DEALBOX_VERDICT_EXACT, .basis = DEALBOX_BASIS_HAND + 1 }, "exact duplicate" },
+	{ { .kind = DEALBOX_VERDICT_NOTHING }, "no card came, so nothing is proved" },
+	{ { .kind = DEALBOX_VERDICT_DIFFERS, .count = 1 },
+	  "not an exact duplicate: 1 difference" },
+	{ { .kind = DEALBOX_VERDICT_DIFFERS, .count = 21 },
+	  "not an exact duplicate: 21 differences" },
+	{ { .kind = DEALBOX_VERDICT_UNSEEN },
+	  "not an exact duplicate: the exit sensors saw no card" },
+	{ { .kind = DEALBOX_VERDICT_DEALT_UNKNOWN }, "void: what was dealt is not known" },
+	{ { .kind = DEALBOX_VERDICT_READ_UNKNOWN }, "void: what was read is not known" },
+	{ { .kind = DEALBOX_VERDICT_READ, .count = 13 }, "read: 13 cards" },
+	{ { .kind = DEALBOX_VERDICT_POCKET, .seat = 4, .count = 1, .expected = 13 },
+	  "pocket W has 1 card, not 13: put the right ones into the hopper" },
+	{ { .kind = DEALBOX_VERDICT_POCKET, .seat = 1, .count = 12, .expected = 13 },
+	  "pocket N has 12 cards, not 13: put the right ones into the hopper" },
+	{ { .kind = DEALBOX_VERDICT_REVOKED, .reason = DEALBOX_EV_JAM },
+	  "void: jam behind its end, so it is not exact after all" },
+};
+
+static void test_verdicts(void **state)
+{
+	const char *language;
+	char text[9];
+	size_t n, l;
+
+	(void)state;
+	for (n = 0; n < sizeof(said) / sizeof(said[0]); n++) {
+		assert_string_equal(verdict_of(&said[n].verdict, NULL), said[n].text);
+		for (l = 1; (language = dealbox_law_language(l)); l++) {
+			assert_null(strpbrk(verdict_of(&said[n].verdict, language), "{}%"));
+			assert_string_not_equal(verdict_of(&said[n].verdict, language),
+						said[n].text);
+		}
+	}
+	assert_int_equal(dealbox_operator_verdict_text(&said[3].verdict, NULL, text, sizeof(text)),
+			 strlen(said[3].text));
+	assert_string_equal(text, "void: ja");
+	/* a kind of a later version */
+	strcpy(text, "before");
+	assert_int_equal(dealbox_operator_verdict_text(&(struct dealbox_operator_verdict){
+		.kind = DEALBOX_VERDICT_KINDS }, NULL, text, sizeof(text)), 0);
+	assert_string_equal(text, "");
+	for (n = 0; n < DEALBOX_VERDICT_KINDS; n++) {
+		assert_non_null(dealbox_operator_verdict_name(n));
+		for (l = 0; l < n; l++)
+			assert_string_not_equal(dealbox_operator_verdict_name(l),
+						dealbox_operator_verdict_name(n));
+	}
+	assert_null(dealbox_operator_verdict_name(DEALBOX_VERDICT_KINDS));
+}
+
+/* A reason has the name of its event, also where it has a translation. */
+static void test_reasons(void **state)
+{
+	struct dealbox_operator_verdict verdict = { .kind = DEALBOX_VERDICT_VOID };
+	char expected[64];
+
+	(void)state;
+	for (verdict.reason = 1; verdict.reason < 256; verdict.reason++) {
+		snprintf(expected, sizeof(expected), "void: %s",
+			 dealbox_event_name(verdict.reason));
+		if (dealbox_event_stops(verdict.reason) ||
+		    strcmp(verdict_of(&verdict, NULL), "void: unknown event"))
+			assert_string_equal(verdict_of(&verdict, NULL), expected);
+	}
+}
+
+/* Each language has its own forms for a number. */
+static void test_plurals(void **state)
+{
+	static const struct {
+		const char *language;
+		unsigned int count;
+		const char *ends;
+	} rows[] = {
+		{ "en", 0, "0 differences" }, { "en", 1, "1 difference" },
+		{ "en", 2, "2 differences" },
+		{ "nb", 1, "1 forskjell" }, { "nb", 0, "0 forskjeller" },
+		{ "nb", 21, "21 forskjeller" },
+		{ "el", 1, "1 \u03b4\u03b9\u03b1\u03c6\u03bf\u03c1\u03ac" },
+		{ "el", 2, "2 \u03b4\u03b9\u03b1\u03c6\u03bf\u03c1\u03ad\u03c2" },
+		{ "fr", 0, "0 diff\u00e9rence" }, { "fr", 1, "1 diff\u00e9rence" },
+		{ "fr", 2, "2 diff\u00e9rences" },
+		{ "ru", 1, "1 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u0435" },
+		{ "ru", 21, "21 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u0435" },
+		{ "ru", 2, "2 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u044f" },
+		{ "ru", 34, "34 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u044f" },
+		{ "ru", 5, "5 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u0439" },
+		{ "ru", 11, "11 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u0439" },
+		{ "ru", 12, "12 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u0439" },
+		{ "ru", 0, "0 \u0440\u0430\u0437\u043b\u0438\u0447\u0438\u0439" },
+	};
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		const struct dealbox_operator_verdict verdict = {
+			.kind = DEALBOX_VERDICT_DIFFERS, .count = rows[n].count };
+		const char *text = verdict_of(&verdict, rows[n].language);
+
+		if (strlen(text) < strlen(rows[n].ends) ||
+		    strcmp(text + strlen(text) - strlen(rows[n].ends), rows[n].ends))
+			fail_msg("%s: %s", rows[n].language, text);
+	}
+	/* a message without a translation, and a language that nobody has */
+	assert_string_equal(dealbox_law_translate_count("ru", "%u elk", "%u elks", 2), "%u elks");
+	assert_string_equal(dealbox_law_translate_count("tlh", "%u elk", "%u elks", 1), "%u elk");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +368,9 @@ int main(void)
 		cmocka_unit_test(test_languages),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_verdicts),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_plurals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,7 @@ enum dealbox_dealing_command {
 enum dealbox_dealing_kind {
 	DEALBOX_DEALING_STATE, /* state, facts, insertion, landed: how it stands now */
 	DEALBOX_DEALING_CARDS, /* the same, and only landed is new */
-	DEALBOX_DEALING_BOARD, /* facts.board, facts.copy, insertion, exact, text: a new verdict */
+	DEALBOX_DEALING_BOARD, /* facts.board, facts.copy, insertion, exact, verdict, text */
 	DEALBOX_DEALING_SAID, /* text: for a log */
 	DEALBOX_DEALING_DONE, /* nothing is left to be dealt, or the job was cancelled */
 	DEALBOX_DEALING_HAND, /* hand: what a person who deals by hand is to be shown */
@@ -59,7 +59,7 @@ struct dealbox_dealing_news {
 	bool exact;
 	char text[512];		/* English, and without a card */
 	struct dealbox_hand hand;	/* a secret: show it to that person only, and wipe it */
-	uint32_t reserved[6];	/* 0 */
+	struct dealbox_operator_verdict verdict;
 };
 
 #define DEALBOX_DEALING_ID	128	/* bytes of the name of a machine, with the zero */

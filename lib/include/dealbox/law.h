@@ -253,6 +253,14 @@ DEALBOX_API const char *dealbox_law_language(size_t n);
  */
 DEALBOX_API const char *dealbox_law_translate(const char *language, const char *message);
 
+/*
+ * Returns the message for n things in that language, which may have more forms than English has:
+ * one and many are the English ones. Messages of the laws have no number; those of programs do.
+ * Static.
+ */
+DEALBOX_API const char *dealbox_law_translate_count(const char *language, const char *one,
+						    const char *many, unsigned long n);
+
 /* ---- the judge ---- */
 
 struct dealbox_judge;

@@ -135,6 +135,51 @@ DEALBOX_API size_t dealbox_operator_text(enum dealbox_operator_state state,
 					 const struct dealbox_operator_facts *facts,
 					 const char *language, char *text, size_t size);
 
+/* What a verdict says. */
+enum dealbox_operator_verdict_kind {
+	DEALBOX_VERDICT_VOID,		/* reason, card, place, code */
+	DEALBOX_VERDICT_EXACT,		/* basis, unidentified */
+	DEALBOX_VERDICT_NOTHING,	/* no card came */
+	DEALBOX_VERDICT_DIFFERS,	/* count: differences */
+	DEALBOX_VERDICT_UNSEEN,		/* the exit sensors saw no card */
+	DEALBOX_VERDICT_DEALT_UNKNOWN,	/* nothing is known of what was dealt */
+	DEALBOX_VERDICT_READ_UNKNOWN,	/* .. or of what was read of an original */
+	DEALBOX_VERDICT_READ,		/* count: cards of a pocket of an original */
+	DEALBOX_VERDICT_POCKET,		/* seat, count, expected: wrong number of cards */
+	DEALBOX_VERDICT_REVOKED,	/* reason: after it was recorded as exact */
+	DEALBOX_VERDICT_KINDS
+};
+
+/* The facts of a verdict, without a card. 0 is unknown, and left out of the sentence. */
+struct dealbox_operator_verdict {
+	uint8_t kind;		/* enum dealbox_operator_verdict_kind */
+	uint8_t basis;		/* enum dealbox_basis */
+	uint8_t unidentified;	/* 1 = cards were not read */
+	uint8_t place;		/* of a jam: the code of DEALBOX_EV_JAM, if its place is known */
+	uint8_t seat;		/* 1 = N .. 4 = W */
+	uint8_t coded;		/* 1 = code is known */
+	uint16_t card;		/* card at which it stopped, from 1 */
+	uint32_t code;		/* of a fault, as the maker counts */
+	uint32_t reason;	/* event that made the board void: DEALBOX_EV_* */
+	uint32_t count, expected;
+};
+
+/* Returns the name of a kind for programs: "exact". NULL beyond the last. Static. */
+DEALBOX_API const char *dealbox_operator_verdict_name(unsigned int kind);
+
+/**
+ * dealbox_operator_verdict_text - write the sentence for a verdict: "exact duplicate (by gates)"
+ * @verdict: its facts
+ * @language: as above
+ * @text: out, UTF-8; terminated by a zero if size is not 0
+ * @size: size of text; 512 bytes are enough for every verdict and language
+ *
+ * Returns the length, as snprintf() does.
+ */
+DEALBOX_API size_t
+dealbox_operator_verdict_text(const struct dealbox_operator_verdict *verdict, const char *language,
+			      char *text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

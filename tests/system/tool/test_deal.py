@@ -83,6 +83,13 @@ def the_operator_reads_his_language(box):
     assert "recorded in" in running.line()
     assert "Sett inn" in (line := running.line()) or "Legg inn" in line or "mappe 1" in line, line
     running.stop().expect(1)
+    # a misread card, and the verdicts
+    machine = box.machine(name="misread", scenario="deal 1 position 20: misread")
+    result = box.begin("deal", "-m", machine.uri, "--lang", "nb", "--boards", "1-2", "--copies", "2", "--yes", SET,
+                       stdin=subprocess.PIPE).answer("er tom").expect(
+        0, r"mappe 1, kopi 1: ugyldig: samme kort to ganger ved kort [0-9]+",
+        r"mappe 1, kopi 1: nøyaktig kopi \(etter sensorene ved utløpet\)", "mappe 2, kopi 2: nøyaktig kopi")
+    assert "board 1" not in result.out and "exact duplicate (" not in result.out, result
 
 
 def voided(box, scenario, reason, kind="stored"):

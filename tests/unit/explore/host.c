@@ -624,12 +624,12 @@ static void say(struct dealing *dealing, enum dealing_message message, const str
 }
 
 static void judged(struct dealing *dealing, const struct copy *copy, uint32_t insertion, bool exact,
-		   const char *text)
+		   const struct dealbox_operator_verdict *verdict)
 {
 	(void)dealing;
 	(void)copy;
 	(void)insertion;
-	(void)text;
+	(void)verdict;
 	if (exact != (now.record.last.outcome == DEALBOX_LEDGER_EXACT && !now.record.last.undone))
 		forbid("what is told of a board is not what is recorded");
 }

@@ -8,6 +8,7 @@
 #include "capture.h"
 #include "front.h"
 #include "own-ledger.h"
+#include "ui/ruling-text.h"
 
 /* Report the errors of a captured deal, without naming a card. */
 static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pack *pack)
@@ -34,14 +35,15 @@ static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pa
 /* Report the result of a pocket. A pocket that was not read is requested again. */
 static bool pocket_read(struct front *f, const struct dealbox_dealing_news *news)
 {
-	char name[64];
+	char name[OPERATOR_COPY];
 
 	front_name(f, news->facts.board, news->facts.copy, name);
 	if (news->exact)
 		say("%s%s", name, news->text);
 	else
-		complain("take its cards out of the board, and put all of them into the hopper "
-			 "again, face down", "%s%s", name, news->text);
+		complain(dealbox_law_translate(f->language,
+			 N_("take its cards out of the board, and put all of them into the hopper "
+			    "again, face down")), "%s%s", name, news->text);
 	return true;
 }
 

@@ -5,12 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <dealbox/law.h>
+
 #include "deal.h"
 #include "front.h"
 #include "old-journal.h"
 #include "own-ledger.h"
 #include "ui/certifier.h"
 #include "ui/event-text.h"
+#include "ui/ruling-text.h"
 #include "ui/set-to-deal.h"
 #include "ui/tournament.h"
 #include "ui/tracefile.h"
@@ -37,7 +40,7 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 {
 	bool reveal = ((const struct own_deal *)f->context)->options->reveal;
 	struct json_object *object;
-	char name[64];
+	char name[OPERATOR_COPY];
 
 	if (f->json) {
 		object = json_object_new_object();
@@ -59,9 +62,10 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 static int interrupted_say(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	struct front *f = context;
-	char text[80];
+	char text[160];
 
-	snprintf(text, sizeof(text), "void: the last run ended in the middle of it (insertion %u)",
+	snprintf(text, sizeof(text), dealbox_law_translate(f->language,
+		 N_("void: the last run ended in the middle of it (insertion %u)")),
 		 insertion->number);
 	board_say(f, insertion->board, insertion->copy, insertion->number, false, text, NULL);
 	f->voids++;

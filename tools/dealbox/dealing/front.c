@@ -47,16 +47,12 @@ bool front_machine(struct front *f, uint32_t capability, const char *lacks, cons
 	return good;
 }
 
-const char *front_name(const struct front *f, uint32_t board, uint32_t copy, char text[64])
+const char *front_name(const struct front *f, uint32_t board, uint32_t copy,
+		       char text[OPERATOR_COPY])
 {
-	*text = '\0';
-	if (board && f->capture)
-		snprintf(text, 64, "board %u, pocket %s: ", board, dealbox_actor_name(copy - 1));
-	else if (board && f->several)
-		snprintf(text, 64, "board %u, copy %u: ", board, copy);
-	else if (board)
-		snprintf(text, 64, "board %u: ", board);
-	return text;
+	return operator_copy_name(&(struct operator_copy){
+		.language = f->language, .board = board, .copy = copy, .several = f->several,
+		.capture = f->capture }, text);
 }
 
 double front_seconds(const struct front *f)
@@ -70,11 +66,12 @@ double front_seconds(const struct front *f)
 
 static void show_progress(const struct front *f, const struct dealbox_dealing_news *news)
 {
-	char name[64];
+	char name[OPERATOR_COPY];
 
 	if (f->json || f->by_hand)
 		return;
 	operator_progress(&(struct operator_progress){
+		.language = f->language,
 		.name = front_name(f, news->facts.board, news->facts.copy, name),
 		.cards = news->landed,
 		.of = news->facts.cards, .done = f->done, .all = f->all, .exact = f->exact,
@@ -119,7 +116,7 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 	struct json_object *object;
 	bool calls = operator_calls(news->state);
 	char text[sizeof(f->told)];
-	char name[64], marks[256] = "";
+	char name[OPERATOR_COPY], marks[256] = "";
 
 	f->state = news->state;
 	answer_keys_state(&f->keys, news);
@@ -226,6 +223,8 @@ static bool take_news(struct front *f, enum front_end *end)
 		case DEALBOX_DEALING_BOARD:
 			f->exact += news.exact;
 			f->voids += !news.exact;
+			dealbox_operator_verdict_text(&news.verdict, f->language, news.text,
+						      sizeof(news.text));
 			hand_show_leave(&f->show);
 			count(f);
 			if (f->judged(f, &news))

@@ -13,6 +13,7 @@
 
 #include "answer-keys.h"
 #include "hand-show.h"
+#include "ui/operator-say.h"
 #include "ui/tool.h"
 
 enum front_end {
@@ -71,7 +72,8 @@ bool front_machine(struct front *front, uint32_t capability, const char *lacks, 
  * Write the beginning of a message: "board 3: ", "board 3, copy 2: ", "board 3, pocket E: ", or ""
  * without a board. Returns text.
  */
-const char *front_name(const struct front *front, uint32_t board, uint32_t copy, char text[64]);
+const char *front_name(const struct front *front, uint32_t board, uint32_t copy,
+		       char text[OPERATOR_COPY]);
 
 /* Return the time since dealing began. */
 double front_seconds(const struct front *front);

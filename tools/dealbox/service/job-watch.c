@@ -36,21 +36,15 @@ struct json_object *job_watch_job(const struct job_watch *f)
 	return NULL;
 }
 
-/*
- * Write "board 3: ", "board 3, copy 2: " with several copies, or "board 3, pocket E: " for a
- * capture.
- */
-static const char *copy_name(const struct job_watch *f, int64_t board, int64_t copy, char text[64])
+static const char *copy_name(const struct job_watch *f, int64_t board, int64_t copy,
+			     char text[OPERATOR_COPY])
 {
-	*text = '\0';
-	if (board && service_captures(job_watch_job(f)))
-		snprintf(text, 64, "board %lld, pocket %s: ", (long long)board,
-			 dealbox_actor_name((unsigned int)copy - 1));
-	else if (board && service_number(job_watch_job(f), "copies") != 1)
-		snprintf(text, 64, "board %lld, copy %lld: ", (long long)board, (long long)copy);
-	else if (board)
-		snprintf(text, 64, "board %lld: ", (long long)board);
-	return text;
+	struct json_object *job = job_watch_job(f);
+
+	return operator_copy_name(&(struct operator_copy){
+		.language = f->language, .board = (uint32_t)board, .copy = (uint32_t)copy,
+		.several = service_number(job, "copies") != 1,
+		.capture = service_captures(job) }, text);
 }
 
 /* Return true if the machine may deal the job. */
@@ -94,7 +88,8 @@ static void progress_tell(const struct job_watch *f, struct json_object *m, cons
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	snprintf(both, sizeof(both), "%s%s", id, name);
 	operator_progress(&(struct operator_progress){
-		.name = both, .cards = (uint32_t)service_number(m, "cards"),
+		.language = f->language, .name = both,
+		.cards = (uint32_t)service_number(m, "cards"),
 		.of = (uint32_t)service_number(m, "cardstotal"),
 		.done = (uint64_t)(service_number(job,
 						  "recorded") + service_number(job, "skipped")),
@@ -115,7 +110,7 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	int64_t board = service_number(m, "board"), copy = service_number(m, "copy");
 	int64_t job = service_number(m, "job");
 	struct json_object *object, *other;
-	char name[64], id[160] = "", text[2048];
+	char name[OPERATOR_COPY], id[160] = "", text[2048];
 
 	service_instruction(m, f->language, text, sizeof(text));
 	if (several)
@@ -149,13 +144,46 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	json_say(object);
 }
 
+/* The facts of the verdict that on_judged() reports next. */
+static int on_verdict(sd_bus_message *m, void *context, sd_bus_error *unused)
+{
+	struct job_watch *f = context;
+	uint32_t board, copy;
+	const char *machine;
+	int exact;
+
+	(void)unused;
+	if (strcmp(sd_bus_message_get_path(m), f->path))
+		return 0;
+	json_object_put(f->verdict);
+	f->verdict = NULL;
+	if (sd_bus_message_read(m, "uusub", &board, &copy, &machine, &f->verdict_of, &exact) < 0)
+		return 0;
+	snprintf(f->verdict_by, sizeof(f->verdict_by), "%s", machine);
+	f->verdict = service_facts(m);
+	return 0;
+}
+
+/* Write the sentence for a verdict, in the language that was asked for if its facts are known. */
+static const char *verdict_text(const struct job_watch *f, const char *machine, uint32_t insertion,
+				const char *said, char *text, size_t size)
+{
+	struct dealbox_operator_verdict verdict;
+
+	if (!f->language || insertion != f->verdict_of || strcmp(machine, f->verdict_by) ||
+	    !service_verdict(f->verdict, &verdict))
+		return said;
+	dealbox_operator_verdict_text(&verdict, f->language, text, size);
+	return text;
+}
+
 static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
 	struct job_watch *f = context;
 	uint32_t board, copy, insertion;
 	const char *machine, *text;
 	struct json_object *object;
-	char name[64];
+	char name[OPERATOR_COPY], sentence[512];
 	int exact;
 
 	(void)unused;
@@ -163,6 +191,7 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 	    sd_bus_message_read(m, "uusubs", &board, &copy, &machine, &insertion, &exact, &text) <
 		    0)
 		return 0;
+	text = verdict_text(f, machine, insertion, text, sentence, sizeof(sentence));
 	f->exact += !!exact;
 	f->voids += !exact;
 	f->judged = f->changed = true;
@@ -372,6 +401,9 @@ static int service_match(struct job_watch *f)
 	if (err >= 0)
 		err = sd_bus_creds_get_unique_name(creds, &owner);
 	if (err >= 0)
+		err = sd_bus_match_signal(f->bus, NULL, owner, NULL, "io.dealbox1.Job", "Verdict",
+					  on_verdict, f);
+	if (err >= 0)
 		err = sd_bus_match_signal(f->bus, NULL, owner, NULL, "io.dealbox1.Job", "Judged",
 					  on_judged, f);
 	if (err >= 0)
@@ -452,6 +484,7 @@ void job_watch_close(struct job_watch *f)
 	progress(NULL);
 	json_object_put(f->machines);
 	json_object_put(f->jobs);
+	json_object_put(f->verdict);
 	sd_bus_detach_event(f->bus);
 	sd_event_unref(f->event);
 }

@@ -10,6 +10,8 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
+#include <dealbox/dealing.h>
+
 #include "service-objects.h"
 
 struct job_watch;
@@ -48,6 +50,9 @@ struct job_watch {
 	bool renew;				/* a machine was added: read all again */
 	bool stopped;				/* by Ctrl-C */
 	bool judged;				/* kind->judged() is to be called */
+	struct json_object *verdict;		/* facts of the last verdict; NULL: none .. */
+	uint32_t verdict_of;			/* .. its insertion .. */
+	char verdict_by[DEALBOX_DEALING_ID];	/* .. and its machine */
 };
 
 /*

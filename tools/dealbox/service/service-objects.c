@@ -341,6 +341,41 @@ void service_instruction(struct json_object *machine, const char *language, char
 	dealbox_operator_text(state, &facts, language, text, size);
 }
 
+struct json_object *service_facts(sd_bus_message *m)
+{
+	struct json_object *facts = json_object_new_object();
+
+	if (read_properties(m, facts) >= 0)
+		return facts;
+	json_object_put(facts);
+	return NULL;
+}
+
+bool service_verdict(struct json_object *facts, struct dealbox_operator_verdict *verdict)
+{
+	unsigned int kind;
+	const char *name;
+	struct json_object *code;
+
+	for (kind = 0; (name = dealbox_operator_verdict_name(kind)); kind++)
+		if (!strcmp(name, service_text(facts, "kind")))
+			break;
+	*verdict = (struct dealbox_operator_verdict){
+		.kind = (uint8_t)kind,
+		.basis = (uint8_t)service_number(facts, "basis"),
+		.unidentified = (uint8_t)service_number(facts, "unidentified"),
+		.place = (uint8_t)service_number(facts, "place"),
+		.seat = (uint8_t)service_number(facts, "seat"),
+		.coded = json_object_object_get_ex(facts, "code", &code),
+		.card = (uint16_t)service_number(facts, "card"),
+		.code = (uint32_t)service_number(facts, "code"),
+		.reason = (uint32_t)service_number(facts, "reason"),
+		.count = (uint32_t)service_number(facts, "count"),
+		.expected = (uint32_t)service_number(facts, "expected"),
+	};
+	return name;
+}
+
 bool service_captures(struct json_object *job)
 {
 	/* A capture has no set. */

@@ -86,6 +86,13 @@ int64_t service_number(struct json_object *object, const char *name);
 void service_instruction(struct json_object *machine, const char *language, char *text,
 			 size_t size);
 
+/* Read a{sv} as JSON, which the caller puts. NULL: it is not there. */
+struct json_object *service_facts(sd_bus_message *m);
+
+/* Read the facts of the signal Verdict. Returns false if this program does not know their kind. */
+struct dealbox_operator_verdict;
+bool service_verdict(struct json_object *facts, struct dealbox_operator_verdict *verdict);
+
 /* Return true if the job, from service_objects(), is a capture. */
 bool service_captures(struct json_object *job);
 

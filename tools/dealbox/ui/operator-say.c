@@ -2,7 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dealbox/law.h>
+
 #include "operator-say.h"
+#include "ruling-text.h"
 
 enum dealbox_operator_state operator_state(const char *name)
 {
@@ -30,22 +33,48 @@ bool operator_calls(enum dealbox_operator_state state)
 	return true;
 }
 
+const char *operator_copy_name(const struct operator_copy *c, char text[OPERATOR_COPY])
+{
+	static const char *const seats[] = { "?", N_("N"), N_("E"), N_("S"), N_("W") };
+	const char *seat = seats[c->copy < sizeof(seats) / sizeof(seats[0]) ? c->copy : 0];
+
+	*text = '\0';
+	if (c->board && c->capture)
+		snprintf(text, OPERATOR_COPY,
+			 dealbox_law_translate(c->language, N_("board %u, pocket %s: ")), c->board,
+			 dealbox_law_translate(c->language, seat));
+	else if (c->board && c->several)
+		snprintf(text, OPERATOR_COPY,
+			 dealbox_law_translate(c->language, N_("board %u, copy %u: ")), c->board,
+			 c->copy);
+	else if (c->board)
+		snprintf(text, OPERATOR_COPY, dealbox_law_translate(c->language, N_("board %u: ")),
+			 c->board);
+	return text;
+}
+
 void operator_progress(const struct operator_progress *p)
 {
 	uint64_t left = p->all > p->done ? p->all - p->done : 0;
-	char of[16] = "", total[64] = "", time[96] = "";
+	char total[128] = "", pace[96] = "", time[96] = "", cards[64];
+	unsigned int hourly, minutes;
 
-	if (p->of)
-		snprintf(of, sizeof(of), " of %u", p->of);
+	snprintf(cards, sizeof(cards), dealbox_law_translate(p->language, p->of ?
+		 N_("card %u of %u") : N_("card %u")), p->cards, p->of);
 	if (p->all)
-		snprintf(total, sizeof(total), "; %llu of %llu boards done",
+		snprintf(total, sizeof(total), dealbox_law_translate_count(p->language,
+			 P_("; %llu of %llu board done", "; %llu of %llu boards done"), p->all),
 			 (unsigned long long)p->done, (unsigned long long)p->all);
 	/* By the pace of this run, with all that people do between boards. */
-	if (p->exact && p->seconds > 0)
-		snprintf(time, sizeof(time), ", %.0f boards per hour",
-			 p->exact * 3600 / p->seconds);
-	if (p->all && p->exact && left)
-		snprintf(time + strlen(time), sizeof(time) - strlen(time), ", about %.0f min left",
-			 p->seconds * (double)left / p->exact / 60 + 0.5);
-	progress("%scard %u%s%s%s", p->name, p->cards, of, total, time);
+	if (p->exact && p->seconds > 0) {
+		hourly = (unsigned int)(p->exact * 3600 / p->seconds + 0.5);
+		snprintf(pace, sizeof(pace), dealbox_law_translate_count(p->language,
+			 P_(", %u board per hour", ", %u boards per hour"), hourly), hourly);
+	}
+	if (p->all && p->exact && left) {
+		minutes = (unsigned int)(p->seconds * (double)left / p->exact / 60 + 1);
+		snprintf(time, sizeof(time), dealbox_law_translate(p->language,
+			 N_(", about %u min left")), minutes);
+	}
+	progress("%s%s%s%s%s", p->name, cards, total, pace, time);
 }

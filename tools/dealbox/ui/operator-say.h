@@ -26,8 +26,24 @@ enum dealbox_operator_state operator_state(const char *name);
  */
 bool operator_calls(enum dealbox_operator_state state);
 
+/* A copy of a board, for the beginning of a message. */
+struct operator_copy {
+	const char *language;
+	uint32_t board, copy;		/* board: 0 = none */
+	bool several;			/* the copy is named */
+	bool capture;			/* copy n is pocket n - 1 */
+};
+
+/*
+ * Write "board 3: ", "board 3, copy 2: ", "board 3, pocket E: ", or "" without a board. Returns
+ * text.
+ */
+#define OPERATOR_COPY	96
+const char *operator_copy_name(const struct operator_copy *copy, char text[OPERATOR_COPY]);
+
 /* How far a machine and its job are. */
 struct operator_progress {
+	const char *language;
 	const char *name;		/* "board 3: " */
 	uint32_t cards, of;		/* cards of the board that have fallen; of: 0 = unknown */
 	uint64_t done, all;		/* copies of the job; all: 0 = without limit */

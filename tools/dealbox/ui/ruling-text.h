@@ -8,6 +8,7 @@
 #include <dealbox/law.h>
 
 #define N_(message)	message		/* marks a message for po/ */
+#define P_(one, many)	one, many	/* .. with the words for one, and for many */
 
 struct ruling_text {
 	bool json;
