@@ -84,6 +84,7 @@ struct round {
 	char session[POOL_SESSION];
 	struct lease_time sent;		/* when the request was */
 	bool answered;			/* the request was; ask is the lease after the answer */
+	int ask_err;			/* it was refused, with error; reports are heard */
 };
 
 /* Free and wipe what a round has. */

@@ -94,6 +94,7 @@ struct member {
 	bool busy;		/* the thread has the round */
 	bool online;
 	uint64_t pause_ms, retry_ms;
+	uint64_t ask_ms;	/* the server refuses requests: when to try again; 0 = it does not */
 	uint64_t look_ms;	/* the server has notified: when to ask; 0 = it has not */
 };
 
@@ -744,6 +745,16 @@ static bool is_refusal(int err)
 	return false;
 }
 
+/* Returns when to try again: later each time, and not all PCs at once. */
+static uint64_t pause_until(struct member *m)
+{
+	uint64_t until = now_of(m).ms + m->pause_ms +
+			 randombytes_uniform((uint32_t)m->pause_ms / 2 + 1);
+
+	m->pause_ms = m->pause_ms * 2 < PAUSE_MAX_MS ? m->pause_ms * 2 : PAUSE_MAX_MS;
+	return until;
+}
+
 static void answer_error(struct member *m, const struct round *round)
 {
 	bool refusal = is_refusal(round->err);
@@ -752,10 +763,15 @@ static void answer_error(struct member *m, const struct round *round)
 	if (refusal)
 		m->heard = false;
 	set_state(m, refusal ? MEMBER_REFUSED : MEMBER_OFFLINE, round->error.what);
-	/* not all PCs at once */
-	m->retry_ms =
-		now_of(m).ms + m->pause_ms + randombytes_uniform((uint32_t)m->pause_ms / 2 + 1);
-	m->pause_ms = m->pause_ms * 2 < PAUSE_MAX_MS ? m->pause_ms * 2 : PAUSE_MAX_MS;
+	m->retry_ms = pause_until(m);
+}
+
+/* The server hears reports, and no requests: this PC has left, or somebody has to look at it. */
+static void answer_refusal(struct member *m, const struct round *round)
+{
+	m->heard = false;
+	set_state(m, MEMBER_REFUSED, round->error.what);
+	m->ask_ms = pause_until(m);
 }
 
 static void run(struct member *m);
@@ -786,8 +802,14 @@ static void on_round(struct round *round, void *context)
 		answer_error(m, round);
 	} else {
 		m->online = true;
-		m->pause_ms = PAUSE_MS;
-		set_state(m, MEMBER_ONLINE, "");
+		if (round->answered)
+			m->ask_ms = 0;
+		if (round->ask_err) {
+			answer_refusal(m, round);
+		} else if (!m->ask_ms) {
+			m->pause_ms = PAUSE_MS;
+			set_state(m, MEMBER_ONLINE, "");
+		}
 		for (n = 0; n < round->offer_count; n++)
 			take_offer(m, &round->offers[n]);
 		if (round->set_of)
@@ -935,6 +957,8 @@ static void set_timer(struct member *m)
 		next = m->retry_ms;
 	if (m->look_ms && m->look_ms < next)
 		next = m->look_ms;
+	if (m->ask_ms > now.ms && m->ask_ms < next)
+		next = m->ask_ms;
 	if (m->busy && m->given_ms + SILENT_MS < next && m->given_ms + SILENT_MS > now.ms)
 		next = m->given_ms + SILENT_MS;
 	if (left && now.ms + left < next)
@@ -968,8 +992,9 @@ static void run(struct member *m)
 					m->round.set_of = m->jobs[n].id;
 			any |= m->round.set_of;
 			/* first what was dealt, and the jobs: then it is known what is open here */
-			if ((m->waiting <= m->round.errand_count && !m->round.set_of) ||
-			    m->lease.request)
+			if (now_of(m).ms >= m->ask_ms &&
+			    ((m->waiting <= m->round.errand_count && !m->round.set_of) ||
+			     m->lease.request))
 				any |= ask(m);
 			/* what is given back is not begun, whenever the answer comes */
 			if (m->lease.request == LEASE_GIVE_BACK)

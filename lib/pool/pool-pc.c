@@ -447,14 +447,15 @@ static int offer_row(const char *const *columns, size_t count, void *context)
 	}, walk->context);
 }
 
-int pool_get_offers(struct pool *pool, int (*each)(const struct pool_offer *offer, void *context),
-		    void *context, struct dealbox_error *error)
+int pool_get_offers(struct pool *pool, const char *token,
+		    int (*each)(const struct pool_offer *offer, void *context), void *context,
+		    struct dealbox_error *error)
 {
 	struct walk walk = { .job = each, .context = context };
 
 	return pool_run(pool, error, offer_row, &walk,
-			"SELECT id, session, copies, priority, replay FROM dealbox.job ORDER BY id",
-			0, NULL);
+			"SELECT id, session, copies, priority, replay FROM dealbox.jobs_of($1) "
+			"ORDER BY id", 1, &token);
 }
 
 static int record_row(const char *const *columns, size_t count, void *context)
@@ -475,16 +476,15 @@ static int record_row(const char *const *columns, size_t count, void *context)
 	return err ? err : walk->record(&record, walk->context);
 }
 
-int pool_get_records(struct pool *pool,
+int pool_get_records(struct pool *pool, const char *token,
 		     int (*each)(const struct pool_record *record, void *context), void *context,
 		     struct dealbox_error *error)
 {
 	struct walk walk = { .record = each, .context = context };
 
 	return pool_run(pool, error, record_row, &walk,
-			"SELECT machine, insertion, job, number, copy, standing FROM "
-			"dealbox.record ORDER BY machine COLLATE \"C\", insertion",
-			0, NULL);
+			"SELECT machine, insertion, job, number, copy, standing "
+			"FROM dealbox.records_of($1)", 1, &token);
 }
 
 /* ---- what a PC tells ---------------------------------------------------- */

@@ -277,10 +277,14 @@ struct pool_record {
 	enum pool_standing standing;
 };
 
-/* Call each() for every one; it stops if that returns non-zero, and returns it. */
-int pool_get_offers(struct pool *pool, int (*each)(const struct pool_offer *offer, void *context),
-		    void *context, struct dealbox_error *error);
-int pool_get_records(struct pool *pool,
+/*
+ * Call each() for every one; it stops if that returns non-zero, and returns it. Records come ordered
+ * by machine, as strcmp() does, and insertion. Also for a PC that has left, which still reports.
+ */
+int pool_get_offers(struct pool *pool, const char *token,
+		    int (*each)(const struct pool_offer *offer, void *context), void *context,
+		    struct dealbox_error *error);
+int pool_get_records(struct pool *pool, const char *token,
 		     int (*each)(const struct pool_record *record, void *context), void *context,
 		     struct dealbox_error *error);
 

@@ -228,6 +228,18 @@ BEGIN
 	RETURN QUERY SELECT j.* FROM job j JOIN sealed_set s ON s.job = j.id WHERE s.pc = mine.id;
 END $$;
 
+-- What the PC with that token has reported, also if it has left: its user may be another PC now, whose
+-- reports are others.
+CREATE FUNCTION records_of(my_token uuid) RETURNS TABLE (machine text, insertion bigint, job integer,
+	number integer, copy integer, standing text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc := enter(my_token);
+BEGIN
+	RETURN QUERY SELECT r.machine, r.insertion, r.job, r.number, r.copy, r.standing FROM record r
+		WHERE r.pc = mine.id ORDER BY r.machine COLLATE "C", r.insertion;
+END $$;
+
 -- ---- for PCs ------------------------------------------------------------------------------------
 
 -- A repetition with the same token changes nothing.
@@ -675,7 +687,7 @@ CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name A
 	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, me_here, has_set, admission_of, jobs_of, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, admission_of, jobs_of, records_of, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
 	TO dealbox_pc;
 GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
 	TO dealbox_director;

@@ -692,8 +692,9 @@ def a_removed_pc_still_reports(box):
     send(box, name, "a", local, 1, of_a).expect(1, "1 are surplus")
     fetch(box, name, "a", 1).expect(0)
     box.dealbox("event", "fetch", "1", "old.pbn", "-f", "old", "-d", SERVER.address(name, "a")).expect(2, "has left the event")
-    refused("42501", SERVER.sql, name, "SELECT * FROM dealbox.jobs_of('%s')" % a, "director")
-    refused("DB001", SERVER.sql, name, "SELECT * FROM dealbox.jobs_of('%s')" % a, "b")
+    for function in ("jobs_of", "records_of"):
+        refused("42501", SERVER.sql, name, "SELECT * FROM dealbox.%s('%s')" % (function, a), "director")
+        refused("DB001", SERVER.sql, name, "SELECT * FROM dealbox.%s('%s')" % (function, a), "b")
 
 
 @test

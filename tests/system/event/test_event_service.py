@@ -55,6 +55,9 @@ class Pc(World):
     def start(self, **environment):
         super().start(DBUS_SYSTEM_BUS_ADDRESS=self.address, **environment)
 
+    def log(self):
+        return super().log() if self.daemon else ""
+
     def view(self):
         return self.objects("Event")[EVENT]
 
@@ -366,6 +369,42 @@ def test_a_pc_that_was_lost_while_it_was_off_reports():
         wait("its reports", lambda: counted(name) == len(one.exact()))
         two.start()
         finish(name, [one, two], 2 * BOARDS)
+        judge(name, [one, two], 2 * BOARDS)
+
+
+def test_a_pc_that_was_removed_while_it_was_off_reports():
+    """It gets nothing more, and its user is another PC by then, with reports of its own."""
+    with world() as (name, (one, two)):
+        add(name)
+        one.start()
+        wait("copies", lambda: one.view()["Open"] > 8)
+        SERVER.stop("fast")
+        try:
+            wait("offline", lambda: one.has(State="offline"))
+            wait("boards without the server", lambda: one.answer() or len(one.exact()) > 1)
+        finally:
+            one.stop()
+            SERVER.start()
+        rows(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'; SELECT dealbox.remove('A')")
+        dealt = len(one.exact())
+        fingerprint = re.search("fingerprint ([0-9a-f-]+)", run(name, "director", "status"))[1]
+        folder, one.folder = one.folder, one.dir + "/again"
+        one.event("join", "A2", fingerprint)
+        # by its reports, the insertions of the other would be known
+        rows(name, "INSERT INTO dealbox.record (machine, insertion, pc, job, number, copy, outcome, standing, at, received) "
+             "SELECT 'A', n, id, 1, 1, 1, 'void', 'no board', now(), now() FROM dealbox.pc, generate_series(1, 99) n "
+             "WHERE name = 'A2'")
+        one.folder = folder
+        one.start()
+        wait("its reports", lambda: counted(name) == dealt)
+        wait("what it is told", lambda: one.has(State="refused", Waiting=0) and "has left" in one.view()["Reason"])
+        for _ in range(30):
+            one.answer()
+        # also those of the board that was in the machine
+        assert dealt <= len(one.exact()) <= dealt + 1
+        wait("its last report", lambda: counted(name) == len(one.exact()))
+        two.start()
+        finish(name, [two], 2 * BOARDS)
         judge(name, [one, two], 2 * BOARDS)
 
 
