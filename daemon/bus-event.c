@@ -110,8 +110,8 @@ static int event_rest(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		return err;
 	if (member_rest(s, rest))
 		return sd_bus_error_set(error, ERROR("Ledger"),
-					"the lease cannot be written; the journal says "
-					"why");
+					"the lease cannot be written; "
+					"the journal says why");
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(event_rest, "deal")

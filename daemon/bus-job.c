@@ -114,8 +114,8 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	    !jobs_room(&s->jobs, 0, 0, 0) &&
 	    job_state(job, act.board, act.copy) == DEALBOX_LEDGER_COPY_OPEN)
 		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					"the jobs are too large: finish or "
-					"cancel some");
+					"the jobs are too large: "
+					"finish or cancel some");
 	if (err >= 0)
 		err = record_act(s, m, &act, error);
 	if (err < 0)
@@ -147,8 +147,8 @@ static int job_set_machines(sd_bus_message *m, struct service *s, sd_bus_error *
 		names += strlen(machines[n]) + 1;
 	if (err >= 0 && !jobs_room(&s->jobs, 0, 0, names))
 		err = sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-				       "the jobs are too large: finish or "
-				       "cancel some");
+				       "the jobs are too large: "
+				       "finish or cancel some");
 	if (err >= 0)
 		err = dealbox_ledger_keep_job(s->ledger, job->id, sender_person(m),
 					      (const char *const *)machines);
@@ -221,8 +221,7 @@ static int outcome_name(struct listed *listed, const struct dealbox_ledger_inser
 			const char **name)
 {
 	int counts = i->outcome == DEALBOX_LEDGER_EXACT ?
-			     dealbox_ledger_counts(listed->s->ledger, i) :
-			     1;
+		dealbox_ledger_counts(listed->s->ledger, i) : 1;
 
 	*name = counts ? dealbox_ledger_outcome_name(i->outcome) : "revoked";
 	return counts < 0 ? counts : count_row(listed);
@@ -265,8 +264,8 @@ static int append_all(struct service *s, uint64_t job, sd_bus_message *reply, co
 	err = dealbox_ledger_insertions(s->ledger, job, false, append, &listed);
 	if (err == -E2BIG)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "the job has more than %d insertions; `dealbox ledger` "
-					 "shows them", INSERTIONS_MAX);
+					 "the job has more than %d insertions; "
+					 "`dealbox ledger` shows them", INSERTIONS_MAX);
 	return err ? ledger_error(s, -EIO, error) : sd_bus_message_close_container(reply);
 }
 
@@ -318,11 +317,11 @@ static int job_copies(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_message_open_container(listed.reply, 'a', "(uuus)");
 	if (err >= 0) {
 		read = dealbox_ledger_copies(s->ledger, job->id, append_copy, &listed);
-		err = read == -E2BIG ? sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-							 "the job has more than %d copies",
-							 INSERTIONS_MAX) :
+		err = read == -E2BIG ?
+			sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					  "the job has more than %d copies", INSERTIONS_MAX) :
 		      read ? ledger_error(s, -EIO, error) :
-			      sd_bus_message_close_container(listed.reply);
+			sd_bus_message_close_container(listed.reply);
 	}
 	return send_reply(listed.reply, err);
 }
@@ -411,8 +410,8 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = job ? service_ledger_judge(s, job, machine, number, &trace, &verdict) : -ENOENT;
 	if (err == -ENOENT)
 		return sd_bus_error_setf(error, ERROR("NotFound"),
-					 "the job has no insertion %u of the machine %s that has "
-					 "ended", number, machine);
+					 "the job has no insertion %u of the "
+					 "machine %s that has ended", number, machine);
 	if (err)
 		return sd_bus_error_set(error, ERROR("Ledger"),
 					"the record of the insertion cannot be read");
@@ -534,16 +533,15 @@ static int job_attestation(sd_bus_message *m, struct service *s, sd_bus_error *e
 	wrong = wrong_commitments(sender_uid(m));
 	if (*wrong >= WRONG_COMMITMENTS)
 		return sd_bus_error_setf(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					 "%u commitments were to other deals: restart dealboxd to "
-					 "go on",
-					 *wrong);
-	err = job ? service_ledger_attestation(s, job, machine, number, &insertion, &deal, &found,
-					       &attested) :
-		    -ENOENT;
+					 "%u commitments were to other deals: "
+					 "restart dealboxd to go on", *wrong);
+	err = !job ? -ENOENT :
+		service_ledger_attestation(s, job, machine, number, &insertion, &deal, &found,
+					   &attested);
 	if (err == -ENOENT)
 		err = sd_bus_error_setf(error, ERROR("NotFound"),
-					"the job has no insertion %u of the machine %s that has "
-					"ended", number, machine);
+					"the job has no insertion %u of the "
+					"machine %s that has ended", number, machine);
 	else if (err)
 		err = sd_bus_error_set(error, ERROR("Ledger"),
 				       "the record of the insertion cannot be read");

@@ -50,8 +50,8 @@ int find_station(sd_bus *bus, const char *path, const char *interface, void *con
 static int too_late(sd_bus_error *error)
 {
 	return sd_bus_error_set(error, ERROR("Changed"),
-				"too late: the machine asks something else now, so nothing "
-				"was done");
+				"too late: the machine asks something else now, "
+				"so nothing was done");
 }
 
 static int push(sd_bus_message *m, struct service *s, enum push what, sd_bus_error *error)

@@ -44,8 +44,8 @@ static int collect(const struct dealbox_ledger_insertion *i, void *context)
 	}
 	if (c->count == c->room) {
 		c->room = c->room ? 2 * c->room : 256;
-		grown = c->count < INSERTIONS_MAX ? realloc(c->list, c->room * sizeof(*grown)) :
-						    NULL;
+		grown = c->count < INSERTIONS_MAX ?
+			realloc(c->list, c->room * sizeof(*grown)) : NULL;
 		if (!grown)
 			return -ENOMEM;
 		c->list = grown;

@@ -616,8 +616,8 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 	}
 	sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
 				   sd_bus_message_is_method_error(reply, NULL) ?
-				   "this user may not do that (polkit does not answer, or is not "
-				   "installed)" :
+				   "this user may not do that (polkit does not answer, "
+				   "or is not installed)" :
 				   "this user may not do that (polkit denied it)");
 	call_free(call);
 	return 0;

@@ -130,8 +130,8 @@ int config_read(struct config *config, const char *path)
 		return 0;
 	if (!line)
 		log_message(MESSAGE_CONFIG, NULL, NULL,
-			    "%s: [panel] needs chip and at least one line; dealboxd.conf(5) lists "
-			    "them", path);
+			    "%s: [panel] needs chip and at least one line; "
+			    "dealboxd.conf(5) lists them", path);
 	else if (line > 0)
 		log_message(MESSAGE_CONFIG, NULL, NULL, "%s:%d: unknown setting or invalid value; "
 			    "dealboxd.conf(5) lists the settings", path, line);

@@ -234,8 +234,8 @@ int main(int argc, char **argv)
 		default:
 			fprintf(key == 'h' ? stdout : stderr,
 				"usage: dealboxd [--config FILE]\n"
-				"Deals jobs on all machines of this computer. systemd starts "
-				"it.\n\n"
+				"Deals jobs on all machines of this computer. "
+				"systemd starts it.\n\n"
 				"  -c, --config FILE  instead of /etc/dealbox/dealboxd.conf\n"
 				"  -h, --help         this help\n"
 				"      --version      the version\n");

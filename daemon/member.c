@@ -94,7 +94,7 @@ struct member {
 	bool busy;		/* the thread has the round */
 	bool online;
 	uint64_t pause_ms, retry_ms;
-	uint64_t ask_ms;	/* the server refuses requests: when to try again; 0 = it does not */
+	uint64_t ask_ms;	/* when to ask a server that refuses requests again; 0 = now */
 	uint64_t look_ms;	/* the server has notified: when to ask; 0 = it has not */
 };
 
@@ -195,8 +195,8 @@ static void look_at_clock(struct member *m)
 	m->leased = leased;
 	if (!leased)
 		log_message(MESSAGE_EVENT, NULL, NULL,
-			    "event: the lease has ended, and no board is begun before the server "
-			    "answers");
+			    "event: the lease has ended, "
+			    "and no board is begun before the server answers");
 	changed(m);
 }
 
@@ -292,8 +292,8 @@ static struct known *known_find(const struct member *m, const char *machine, uin
 {
 	size_t n = place_of(m, machine, insertion);
 
-	return n < m->known_count && !compare(&m->known[n], machine, insertion) ? &m->known[n] :
-										  NULL;
+	return n < m->known_count && !compare(&m->known[n], machine, insertion) ?
+		&m->known[n] : NULL;
 }
 
 /* Without memory it stays unknown, and is reported again. */
@@ -435,13 +435,13 @@ static void errand_done(struct member *m, const struct errand *errand)
 		  errand->err ? POOL_SURPLUS : errand->standing, errand->err ? errand->why : "");
 	if (errand->err)
 		log_message(MESSAGE_EVENT, errand->machine, &copy,
-			    "event: board %u, copy %u, insertion %u is refused, keep it out of "
-			    "play: %s", copy.board, copy.copy, errand->insertion,
+			    "event: board %u, copy %u, insertion %u is refused, "
+			    "keep it out of play: %s", copy.board, copy.copy, errand->insertion,
 			    errand->why);
 	if (surplus)
 		log_message(MESSAGE_EVENT, errand->machine, &copy,
-			    "event: board %u, copy %u, insertion %u is surplus: take it out of "
-			    "play", copy.board, copy.copy, errand->insertion);
+			    "event: board %u, copy %u, insertion %u is surplus: "
+			    "take it out of play", copy.board, copy.copy, errand->insertion);
 	/* nothing exact is there: the copy is held as before */
 	if (!errand->err && errand->standing == POOL_NO_BOARD)
 		return;
@@ -659,8 +659,7 @@ static void take_set(struct member *m, struct round *round)
 		if (err)
 			snprintf(job->why, sizeof(job->why), "%s",
 				 *dealbox_ledger_error(s->ledger)->what ?
-					 dealbox_ledger_error(s->ledger)->what :
-					 strerror(-err));
+				 dealbox_ledger_error(s->ledger)->what : strerror(-err));
 	}
 	if (!err && !local_of(m, job) && !service_ledger_load(s, job->local)) {
 		err = -E2BIG;

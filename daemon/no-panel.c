@@ -35,10 +35,9 @@ void panel_notice(struct service *s, const struct notice *notice)
 
 	if (notice->kind == NOTICE_MACHINE_TURN)
 		engine_bar(&st->dealing.engine,
-			   *s->config.chip && (!*s->config.machine ||
-					       !strcmp(s->config.machine, st->id)) ?
-				   DEALBOX_OPERATOR_PANEL :
-				   DEALBOX_OPERATOR_NONE);
+			   *s->config.chip &&
+			   (!*s->config.machine || !strcmp(s->config.machine, st->id)) ?
+			   DEALBOX_OPERATOR_PANEL : DEALBOX_OPERATOR_NONE);
 }
 
 int panel_fd(const struct service *s)

@@ -63,8 +63,7 @@ int panel_setting_read(struct panel_setting *setting, enum panel_line line, cons
 	/* Parse from the end, since a name may contain spaces. */
 	while ((word = strrchr(text, ' '))) {
 		option = *word && word[1] ?
-				 read_option(setting, panel_rows[line].output, word + 1) :
-				 1;
+			read_option(setting, panel_rows[line].output, word + 1) : 1;
 		if (option < 0)
 			return option;
 		if (!option)

@@ -244,8 +244,8 @@ static enum dealbox_operator_state bar_of(const struct service *s, const struct 
 {
 	if (!*s->config.chip || !at_panel(s, st))
 		return DEALBOX_OPERATOR_NONE;
-	return s->panel->request ? panel_bars(s->panel->lines, s->panel->active) :
-				   DEALBOX_OPERATOR_PANEL;
+	return s->panel->request ?
+		panel_bars(s->panel->lines, s->panel->active) : DEALBOX_OPERATOR_PANEL;
 }
 
 /* ---- lamps and buzzer ------------------------------------------------------------ */

@@ -172,10 +172,8 @@ static int watch(struct station *st, const char *uri, struct dealbox_machine *ma
 	if (strncmp(uri, "local:", 6) && (routed || strncmp(uri, "emu:", 4)))
 		return sd_event_add_io(st->service->event, &st->source, fd, EPOLLIN,
 				       st->service->stations->on_events, st);
-	return epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_ADD, fd,
-			 &ready) ?
-		       -errno :
-		       0;
+	return epoll_ctl(sd_event_source_get_io_fd(st->service->stations->ready), EPOLL_CTL_ADD,
+			 fd, &ready) ? -errno : 0;
 }
 
 /*
@@ -192,9 +190,9 @@ static struct station *station_for(struct service *s, const struct dealbox_info 
 	dealing_id(info, *port ? port : uri, id);
 	st = station_get(s, id);
 	if (st && st->dealing.machine && still_there(st)) {
-		snprintf(why, WHY, "two machines have the serial number %.60s, and the one at "
-				   "%.60s does not answer; unplug it if it is not in use", st->id,
-				   st->uri);
+		snprintf(why, WHY,
+			 "two machines have the serial number %.60s, and the one at %.60s does "
+			 "not answer; unplug it if it is not in use", st->id, st->uri);
 		*err = -EBUSY;
 		return NULL;
 	}

@@ -25,11 +25,9 @@ int main(void)
 
 	puts("<!-- SPDX-License-" "Identifier: CC-BY-SA-4.0 -->\n"
 	     "# Operator states\n"
-	     "What `State` on the bus can be ([daemon.md](daemon.md)), and what `Instruction` says "
-	     "then.\n"
-	     "E1 to E17 are rows of the field's list of errors. N stands for the number of a board "
-	     "or a\n"
-	     "copy.\n\n"
+	     "What `State` on the bus can be ([daemon.md](daemon.md)), and what `Instruction`\n"
+	     "says then. E1 to E17 are rows of the field's list of errors. N stands for the\n"
+	     "number of a board or a copy.\n\n"
 	     "| state | row | way on |\n"
 	     "|---|---|---|");
 	for (n = 0; n < DEALBOX_OPERATOR_STATES; n++) {

@@ -55,8 +55,7 @@ int main(int argc, char **argv)
 	if (argc < 4 || !ledger)
 		return 2;
 	job = dealbox_ledger_open(ledger, argv[3], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ?
-		      0 :
-		      job_of(ledger, argv[1], argv[2]);
+		0 : job_of(ledger, argv[1], argv[2]);
 	if (!job || dealbox_dealing_new(ledger, argv[4], job, &dealing, &reason)) {
 		fprintf(stderr, "%s %s %s\n", reason.what, reason.next,
 			dealbox_ledger_error(ledger)->what);

@@ -84,8 +84,8 @@ static void heads(void)
 	static wide start[HEADS + 1];
 
 	printf("#define HEAD_CARDS\t%d\n#define HEAD_BUCKET\t%d\n", HEAD_CARDS, HEAD_BUCKET);
-	puts("#define HEAD_SHIFT\t38\t/* 2 * rest of the number + 1 becomes a factor of the ratio "
-	     "*/");
+	puts("#define HEAD_SHIFT\t38\t/* 2 * rest of the number + 1 "
+	     "becomes a factor of the ratio */");
 	puts("/* the number that starts it, left / ways * 2^203, what the seats still want */");
 	puts("struct head {\n\tuint64_t start_high, start_low, ratio_high, ratio_low;\n"
 	     "\tuint8_t want[4], low, high;\n};");
@@ -104,8 +104,8 @@ static void heads(void)
 		}
 		start[head + 1] = start[head] + ways;
 		ratio = head_ratio(left, ways);
-		printf("\t{ 0x%llxULL, 0x%llxULL, 0x%llxULL, 0x%llxULL, { %u, %u, %u, %u }, %u, %u "
-		       "},\n",
+		printf("\t{ 0x%llxULL, 0x%llxULL, 0x%llxULL, 0x%llxULL, "
+		       "{ %u, %u, %u, %u }, %u, %u },\n",
 		       (unsigned long long)(start[head] >> 64), (unsigned long long)start[head],
 		       (unsigned long long)(ratio >> 64), (unsigned long long)ratio,
 		       want[0], want[1], want[2], want[3], low, high);
@@ -153,8 +153,8 @@ static void tails(void)
 	unsigned int count = 0;
 
 	printf("#define TAIL_CARDS\t%d\n", TAIL_CARDS);
-	puts("/* the owners of the last cards: low bits of the seats, high bits in the upper byte "
-	     "*/");
+	puts("/* the owners of the last cards: low bits of the seats, "
+	     "high bits in the upper byte */");
 	puts("static const uint16_t tail_owners[] = {");
 	for (unsigned int n = 0; n <= TAIL_CARDS; n++)
 		for (unsigned int e = 0; n + e <= TAIL_CARDS; e++)

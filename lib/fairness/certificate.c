@@ -343,8 +343,8 @@ static bool word_take(char **at, struct dealbox_certificate *c)
 /* Parses a body. Returns false if it does not have the form. */
 static bool body_take(char *body, struct dealbox_certificate *c)
 {
-	static const char *const verdicts[] = { "void", "exact" }, *const cards[] = { "counted",
-										      "read" };
+	static const char *const verdicts[] = { "void", "exact" };
+	static const char *const cards[] = { "counted", "read" };
 	char at_text[TIME_TEXT];
 	int verdict, by = 0, basis, identified;
 	bool good;
@@ -406,8 +406,8 @@ struct opening {
 
 static char *opening_print(const struct opening *o)
 {
-	char manifest[HEX(DEALBOX_HASH)], previous[HEX(DEALBOX_HASH)], hex[HEX(DEALBOX_OPENING)],
-		*body;
+	char manifest[HEX(DEALBOX_HASH)], previous[HEX(DEALBOX_HASH)], hex[HEX(DEALBOX_OPENING)];
+	char *body;
 
 	hex_put(o->manifest, DEALBOX_HASH, manifest);
 	hex_put(o->previous, DEALBOX_HASH, previous);

@@ -106,9 +106,10 @@ static bool text_valid(struct span text)
 	const uint8_t *c = (const uint8_t *)text.at, *end = c + text.size;
 
 	while (c < end) {
-		const unsigned int more = *c < 0x80 ? 0 : *c >= 0xc2 && *c < 0xe0 ? 1 :
-					  *c >= 0xe0 && *c < 0xf0 ? 2 : *c >= 0xf0 && *c < 0xf5 ?
-						  3 : 4;
+		const unsigned int more = *c < 0x80 ? 0 :
+					  *c >= 0xc2 && *c < 0xe0 ? 1 :
+					  *c >= 0xe0 && *c < 0xf0 ? 2 :
+					  *c >= 0xf0 && *c < 0xf5 ? 3 : 4;
 
 		if (more == 4 || (size_t)(end - c) <= more || (*c < ' ' && *c != '\n') ||
 		    *c == 0x7f)
@@ -283,8 +284,8 @@ static char *body_print(const struct dealbox_checkpoint *head)
 	char root[B64(DEALBOX_HASH)], *body;
 
 	b64_put(head->root, sizeof(head->root), root);
-	return asprintf(&body, "%s\n%" PRIu64 "\n%s\n", head->origin, head->size, root) < 0 ? NULL :
-											      body;
+	return asprintf(&body, "%s\n%" PRIu64 "\n%s\n", head->origin, head->size, root) < 0 ?
+		NULL : body;
 }
 
 char *dealbox_checkpoint_sign(const struct dealbox_checkpoint *head,
@@ -403,20 +404,18 @@ int dealbox_checkpoint_verify(const void *data, size_t size, const struct dealbo
 			err = length != SIGNATURE ||
 			      crypto_sign_verify_detached(bytes, (const uint8_t *)note.body.at,
 							  note.body.size, key->key) ?
-								  -EKEYREJECTED : 0;
+			      -EKEYREJECTED : 0;
 			*time = 0;
 			continue;
 		}
 		for (int i = 0; i < TIME; i++)
 			at = at << 8 | bytes[i];
 		message = length == sizeof(bytes) && at <= INT64_MAX ?
-				  cosigned(note.body, (int64_t)at) :
-				  NULL;
-		err = !message || crypto_sign_verify_detached(bytes + TIME,
-							      (const uint8_t *)message,
-							      strlen(message), key->key) ?
-			      -EKEYREJECTED :
-			      0;
+			  cosigned(note.body, (int64_t)at) : NULL;
+		err = !message ||
+		      crypto_sign_verify_detached(bytes + TIME, (const uint8_t *)message,
+						  strlen(message), key->key) ?
+		      -EKEYREJECTED : 0;
 		free(message);
 		*time = (int64_t)at;
 	}

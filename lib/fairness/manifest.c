@@ -93,7 +93,7 @@ static void *array_copy(const void *array, size_t count, size_t size)
 /* Writes the lines copies, pc and machine. Returns the fault, or NULL. */
 static const char *promise_put(FILE *out, const struct dealbox_promise *promise)
 {
-	uint8_t(*pcs)[DEALBOX_SIGNER_KEY] =
+	uint8_t (*pcs)[DEALBOX_SIGNER_KEY] =
 		array_copy(promise->pcs, promise->pc_count, sizeof(*pcs));
 	struct dealbox_promised_machine *machines =
 		array_copy(promise->machines, promise->machine_count, sizeof(*machines));
@@ -336,8 +336,8 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body,
 		if (!again || strcmp(again, body) || *dealbox_square_value(manifest->square) ||
 		    !names_differ(manifest->square))
 			err = error_set(error, -EINVAL, 0, NULL,
-					"the manifest is signed, but not in the form that it must "
-					"have");
+					"the manifest is signed, "
+					"but not in the form that it must have");
 	}
 	free(again);
 	free(behind);

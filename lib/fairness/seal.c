@@ -128,8 +128,8 @@ int dealbox_seal(const void *data, size_t size, const char *name,
 		const size_t part = size < MESSAGE ? size : MESSAGE;
 
 		size -= part;
-		crypto_secretstream_xchacha20poly1305_push(&state, at, &written, from, part,
-							   NULL, 0,
+		crypto_secretstream_xchacha20poly1305_push(
+			&state, at, &written, from, part, NULL, 0,
 			size ? 0 : crypto_secretstream_xchacha20poly1305_TAG_FINAL);
 		from += part;
 		at += written;
@@ -183,8 +183,8 @@ static long head_open(const uint8_t *data, size_t size, const struct dealbox_sea
 	if (passes > COSTS_MAX * PASSES || memory > COSTS_MAX * MEMORY ||
 	    passes < crypto_pwhash_OPSLIMIT_MIN || memory < crypto_pwhash_MEMLIMIT_MIN)
 		return error_set(error, -EBADMSG, 0, "get it again",
-				 "the sealed file was changed: it wants too much work for its "
-				 "passphrase");
+				 "the sealed file was changed: "
+				 "it wants too much work for its passphrase");
 	err = passphrase_key(secret->passphrase, at, passes, memory, key, error);
 	return err ? err : (long)HEAD_PASSPHRASE;
 }
@@ -221,8 +221,8 @@ static int stream_open(const uint8_t *data, size_t size, size_t head, const uint
 	if (length != DEALBOX_SEAL_NAME) {
 		sodium_memzero(&state, sizeof(state));
 		return error_set(error, -EKEYREJECTED, 0, "type it again, or get the file again",
-				 secret->passphrase ? "the passphrase is wrong, or the file was "
-						      "changed" :
+				 secret->passphrase ?
+				 "the passphrase is wrong, or the file was changed" :
 				 "the sealed file was changed");
 	}
 	at += (size_t)length + STREAM_EXTRA;
@@ -262,9 +262,9 @@ int dealbox_unseal(const void *data, size_t size, const struct dealbox_seal_secr
 		return (int)head;
 	}
 	open = malloc(size);
-	err = open ? stream_open(data, size, (size_t)head, key, secret, open, out_size, name,
-				 error) :
-		     error_set(error, -ENOMEM, 0, NULL, "out of memory");
+	err = open ?
+		stream_open(data, size, (size_t)head, key, secret, open, out_size, name, error) :
+		error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	sodium_memzero(key, sizeof(key));
 	if (err) {
 		if (open)

@@ -178,8 +178,9 @@ int text_check(const char *data, size_t room, size_t *size, char **body,
 				 "it has a control character");
 	if (crypto_sign_verify_detached(signature, (const uint8_t *)data, covered, signer))
 		return error_set(error, -EKEYREJECTED, *line,
-				 "get it again from who published it; if this stays, somebody has "
-				 "changed it", "the signature is not right");
+				 "get it again from who published it; if this stays, "
+				 "somebody has changed it",
+				 "the signature is not right");
 	copy = strndup(data, (size_t)(signer_at - data) + 1);
 	if (!copy)
 		return error_set(error, -ENOMEM, 0, NULL, "out of memory");

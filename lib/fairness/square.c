@@ -568,8 +568,8 @@ int dealbox_square_parse(const void *data, size_t size, struct dealbox_square **
 		err = line_parse(new, &line, error);
 	if (!err && !new->name && !new->phases)
 		err = error_set(error, -EINVAL, 0, "give the .sqd file",
-				"the file is no Square Deal description: it has no name and no "
-				"phases");
+				"the file is no Square Deal description: "
+				"it has no name and no phases");
 	if (err) {
 		dealbox_square_free(new);
 		return err;
@@ -701,8 +701,9 @@ int dealbox_square_adopt(struct dealbox_square *square, const struct dealbox_squ
 		return err;
 	if (!square->name || !square->info || !square->phases)
 		return error_set(error, -EINVAL, 0,
-				 "set its name, say which value will be mixed in, and add its "
-				 "phases", "the tournament is not complete");
+				 "set its name, say which value will be mixed in, "
+				 "and add its phases",
+				 "the tournament is not complete");
 	FOR_EACH_KEYED(square, p, s) {
 		keyed++;
 		if (!key_find(keys, p, s))
@@ -836,8 +837,8 @@ int dealbox_square_keys_parse(const void *data, size_t size, const struct dealbo
 
 	if (!err && square && !square->hash[0])
 		err = error_set(error, -EPERM, 0, "get the .sqd that was published",
-				"the description is not published: it has no hash (KH) of the "
-				"keys");
+				"the description is not published: "
+				"it has no hash (KH) of the keys");
 	if (!err && square)
 		err = keys_check_hash(data, size, square->hash, &repaired, error);
 	while (!err && line_next(&line))
@@ -942,9 +943,9 @@ int dealbox_square_deal(const struct dealbox_square *square,
 
 	if (!square->value)
 		return error_set(error, -ENODATA, 0,
-				 "put it into the description when it is known: dealbox square "
-				 "value", "the delayed value is missing (%s)",
-				 dealbox_square_info(square));
+				 "put it into the description when it is known: "
+				 "dealbox square value",
+				 "the delayed value is missing (%s)", dealbox_square_info(square));
 	if (!p || !key)
 		return error_set(error, -ENOENT, 0, NULL, "phase %u session %u has no key",
 				 session->phase, session->session);
@@ -966,6 +967,6 @@ int dealbox_square_deal(const struct dealbox_square *square,
 		dealbox_deal_wipe(&board.deal);
 	}
 	dealbox_bigdeal_free(bigdeal);
-	return err ? error_set(error, err, 0, NULL, "cannot make the deals: %s", strerror(-err)) :
-		     0;
+	return err ?
+		error_set(error, err, 0, NULL, "cannot make the deals: %s", strerror(-err)) : 0;
 }

@@ -103,15 +103,15 @@ int law_pack_find(struct dealbox_judge *j, const struct dealbox_happening *h, ui
 			*out = i;
 			return 0;
 		}
-	return law_fail(j, N_("there is no pack \"%s\" so far: write \"pack %s\" before"), h->pack,
-			h->pack);
+	return law_fail(j, N_("there is no pack \"%s\" so far: write \"pack %s\" before"),
+			h->pack, h->pack);
 }
 
 int law_hand_check(struct dealbox_judge *j, uint8_t place)
 {
 	if (place == DEALBOX_TALON)
-		return law_is(j, PRE) ? 0 :
-					law_fail(j, N_("there is no talon in %s"), j->rules->name);
+		return law_is(j, PRE) ?
+			0 : law_fail(j, N_("there is no talon in %s"), j->rules->name);
 	if (!(j->players & 1u << place))
 		return law_fail(j, N_("%s does not play: see players"), dealbox_actor_name(place));
 	return 0;

@@ -199,8 +199,8 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 		s.error->line = 0;
 		snprintf(s.error->what, sizeof(s.error->what), "%s",
 			 dealbox_law_translate(judge->language,
-					       N_("there is no ruleset yet, or the plan is not one "
-						  "by position")));
+					       N_("there is no ruleset yet, "
+						  "or the plan is not one by position")));
 		return -EINVAL;
 	}
 	for (n = 0; n < DEALBOX_MAX_ENTRIES; n++)

@@ -144,8 +144,8 @@ int law_on_look(struct dealbox_judge *j, happening *h)
 	}
 	if (law_is(j, PRE) && law_seat(who))
 		law_tell(j, DEALBOX_BREACH, "3.2.22", who, 0,
-		     N_("A player looked into another player's cards; the text has no penalty for "
-			"it."));
+		     N_("A player looked into another player's cards; "
+			"the text has no penalty for it."));
 	if (law_is(j, RUB) && law_seat(who))
 		law_raise_issue(j, I_WRONG_HAND);
 	if (law_is(j, DUP))
@@ -169,8 +169,8 @@ int law_on_see(struct dealbox_judge *j, happening *h)
 		law_raise_issue(j, I_WRONG_HAND);
 	else if (law_is(j, PRE) && who != hand)
 		law_tell(j, DEALBOX_BREACH, "3.2.22", hand, 0,
-		     N_("A player let others look into his cards; the text has no penalty for "
-			"it."));
+		     N_("A player let others look into his cards; "
+			"the text has no penalty for it."));
 	return 0;
 }
 
@@ -178,8 +178,8 @@ int law_on_show(struct dealbox_judge *j, happening *h)
 {
 	if (law_is(j, PRE))
 		law_tell(j, DEALBOX_BREACH, "3.2.22", h->actor, 0,
-		     N_("A player let others look into his cards; the text has no penalty for "
-			"it."));
+		     N_("A player let others look into his cards; "
+			"the text has no penalty for it."));
 	return 0;
 }
 
@@ -371,8 +371,8 @@ int law_on_find(struct dealbox_judge *j, happening *h)
 		bool trick = h->flags & (FLAG(F_TRICK) | FLAG(F_OLD_TRICK));
 
 		r = trick ? law_ruling(DEALBOX_OTHER_LAW, "11(a)",
-				       N_("The player played more than once to a previous "
-					  "trick.")) :
+				       N_("The player played more than once "
+					  "to a previous trick.")) :
 			    law_ruling(DEALBOX_RESTORE_CARD, "11(b)",
 				   N_("A missing card was found, not in a previous trick."));
 		r.see = trick ? "67" : "23, 49";

@@ -358,9 +358,8 @@ static int copy_take(struct dealbox_judge *j, happening *h)
 	if (j->copies && j->copy_count > 0 &&
 	    (made > j->copy_count || h->number[0] > j->copy_count))
 		return law_fail(j,
-				N_("that is more than the number of copies instructed, which is "
-				   "%d"),
-				j->copy_count);
+				N_("that is more than the number of copies "
+				   "instructed, which is %d"), j->copy_count);
 	return 0;
 }
 

@@ -221,8 +221,8 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 				     N_("Another player is to shuffle again first."));
 		} else if (who != may && who != law_preparer(j, index)) {
 			law_tell(j, DEALBOX_BREACH, "4", who, 0,
-			     N_("Only the dealer and the player who prepares the pack may "
-				"shuffle."));
+			     N_("Only the dealer and the player who prepares "
+				"the pack may shuffle."));
 		}
 	}
 	if (h->flags & FLAG(F_POORLY))
@@ -267,8 +267,8 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 		return law_fail(j, N_("shuffled times=0 is not shuffled: leave the line out"));
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.mark[DEALBOX_MARK_LAST_CARD] &&
 	    index == j->d.pack)
-		return law_fail(j, N_("the pack is being dealt: write dealt, redeal, turn or board "
-				      "before"));
+		return law_fail(j, N_("the pack is being dealt: write dealt, "
+				      "redeal, turn or board before"));
 	if (law_is(j, RUB)) {
 		shuffle_rubber(j, h, pack, index);
 		return 0;
@@ -328,8 +328,8 @@ int law_on_disturb(struct dealbox_judge *j, happening *h)
 	j->packs[index].cut = false;
 	if (j->packs[index].shuffled && !(index == j->d.pack && j->d.mark[DEALBOX_MARK_PICKUP]))
 		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
-		     N_("A pack that had been prepared was disturbed before the dealer picked it "
-			"up."));
+		     N_("A pack that had been prepared was disturbed "
+			"before the dealer picked it up."));
 	return 0;
 }
 
@@ -350,8 +350,8 @@ int law_on_pickup(struct dealbox_judge *j, happening *h)
 
 	law_deal_begin(j);
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD])
-		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board "
-				      "before"));
+		return law_fail(j, N_("cards have been dealt already: write redeal, "
+				      "turn or board before"));
 	err = law_pack_find(j, h, &j->d.pack);
 	if (err)
 		return err;
@@ -411,8 +411,8 @@ int law_on_cut(struct dealbox_judge *j, happening *h)
 		return law_fail(j, N_("the portions have %d cards, and the pack has %d"),
 				h->number[0] + h->number[1], pack->cards);
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && index == j->d.pack)
-		return law_fail(j, N_("cards have been dealt already: write redeal, turn or board "
-				      "before"));
+		return law_fail(j, N_("cards have been dealt already: write redeal, "
+				      "turn or board before"));
 	if (law_is(j, RUB)) {
 		cut_rubber(j, h, pack);
 		return 0;

@@ -414,9 +414,8 @@ static int parse_key(const struct verb *verb, struct word word, size_t equals,
 		n = word_find(value, topic_names, LAW_TOPICS);
 		if (n < 0 || !(ISSUES_NOTED & TOPIC(n)))
 			return fail(error,
-				    N_("for=%s: after for= stands a word that may stand after "
-				       "notes"),
-				    shown);
+				    N_("for=%s: after for= stands a word that "
+				       "may stand after notes"), shown);
 		h->about = n;
 		return 0;
 	case K_OF:

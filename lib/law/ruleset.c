@@ -96,8 +96,8 @@ static const struct dealbox_paragraph paragraphs[] = {
 			 "22A for a reason compatible with the Laws (but see Law 86C).") },
 	{ D17, "6D3", N_("The Director may require a new shuffle and deal for any reason "
 			 "compatible with the Laws (but see Laws 22B and 86A).") },
-	{ DUP, "6E1", N_("The Director may have each table shuffle and deal immediately before "
-			 "play.") },
+	{ DUP, "6E1", N_("The Director may have each table shuffle and "
+			 "deal immediately before play.") },
 	{ DUP, "6E2", N_("The Director may shuffle and deal in advance himself.") },
 	{ DUP, "6E3", N_("The Director may have his assistants or others whom he appoints shuffle "
 			 "and deal in advance.") },
@@ -129,8 +129,8 @@ static const struct dealbox_paragraph paragraphs[] = {
 			  "follows.") },
 	{ RUB, "6(c)", N_("If a card is turned face up in shuffling, the same player shuffles "
 			  "again, and a cut follows.") },
-	{ RUB, "6(d)", N_("If a card is turned face up in cutting, only the dealer shuffles, and a "
-			  "cut follows.") },
+	{ RUB, "6(d)", N_("If a card is turned face up in cutting, "
+			  "only the dealer shuffles, and a cut follows.") },
 	{ RUB, "6(e)", N_("A redeal (see Law 10) needs a new shuffle, and a cut follows.") },
 	{ RUB, "7", N_("The two packs are used alternately, unless there is a redeal. A pack with "
 		       "a card so damaged or marked that it may be known from its back must be "
@@ -176,8 +176,8 @@ static const struct dealbox_paragraph paragraphs[] = {
 				"redeal is in order.") },
 	{ RUB, "11", N_("A player has too few cards and Law 10(c) requires no redeal: the deal "
 			"stands as correct.") },
-	{ RUB, "11(a)", N_("If the player played more than once to a previous trick, Law 67 "
-			   "applies.") },
+	{ RUB, "11(a)", N_("If the player played more than once to a previous trick, "
+			   "Law 67 applies.") },
 	{ RUB, "11(b)", N_("A missing card found elsewhere, not in a previous trick, belonged to "
 			   "the hand all the time and is restored to it; it may become a penalty "
 			   "card (Law 23 or 49), and the failure to have played it may be a "
@@ -207,8 +207,8 @@ static const struct dealbox_paragraph paragraphs[] = {
 			    "ends. Once it has ended and a player has picked up his cards it is "
 			    "lawful, and the player on the left of who dealt deals next.") },
 	{ PRE, "3.2.15", N_("The cases in which the cards are to be dealt again.") },
-	{ PRE, "3.2.15(1)", N_("A card lies face up in the deal or in the cut: the cards are dealt "
-			       "again.") },
+	{ PRE, "3.2.15(1)", N_("A card lies face up in the deal or in the cut: "
+			       "the cards are dealt again.") },
 	{ PRE, "3.2.15(2)", N_("Cards are missing from the pack: the cards are dealt again.") },
 	{ PRE, "3.2.15(3)", N_("Dealt without a cut, and noticed before the end of the deal while "
 			       "nobody has looked at his cards: the cards are dealt again.") },
@@ -217,8 +217,8 @@ static const struct dealbox_paragraph paragraphs[] = {
 	{ PRE, "3.2.15(5)", N_("Not clockwise, or not two at a time, or the talon not laid as the "
 			       "fourth pair or in another traditional way: the cards are dealt "
 			       "again.") },
-	{ PRE, "3.2.15(6)", N_("The players were not given equal numbers of cards: the cards are "
-			       "dealt again.") },
+	{ PRE, "3.2.15(6)", N_("The players were not given equal numbers of cards: "
+			       "the cards are dealt again.") },
 	{ PRE, "3.2.16", N_("Each player answers for the number of his cards; rule 3.9.18 has the "
 			    "measure. A wrong number that he finds before the bidding or the play "
 			    "begins he must announce at once. If no selfish intent can be seen, "
@@ -271,12 +271,12 @@ static const struct dealbox_paragraph paragraphs[] = {
 			 "again when the result of a match without that board could be known.") },
 	{ D17, "86A", N_("Cited by 6D3, and not part of the text here: no single board is dealt "
 			 "again when the result of a match without that board could be known.") },
-	{ RUB, "1", N_("Cited by 10(c)(i), and not part of the text here: the pack, its cards and "
-		       "suits.") },
-	{ RUB, "23", N_("Cited by 11(b), and not part of the text here: when a card becomes a "
-			"penalty card.") },
-	{ RUB, "49", N_("Cited by 11(b), and not part of the text here: when a card becomes a "
-			"penalty card.") },
+	{ RUB, "1", N_("Cited by 10(c)(i), and not part of the text here: "
+		       "the pack, its cards and suits.") },
+	{ RUB, "23", N_("Cited by 11(b), and not part of the text here: "
+			"when a card becomes a penalty card.") },
+	{ RUB, "49", N_("Cited by 11(b), and not part of the text here: "
+			"when a card becomes a penalty card.") },
 	{ RUB, "67", N_("Cited by 11(a) and 12(a), and not part of the text here: a trick to which "
 			"a player has played too many cards, or none.") },
 	{ PRE, "3.9.18", N_("Cited by 3.2.16, and not part of the text here: how far a player "

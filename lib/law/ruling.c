@@ -102,8 +102,8 @@ static const struct {
 	{ DEALBOX_NEXT_DEALER, 0, 0, NULL,
 	  N_("Next deals {who}, as though the deal had been in turn.") },
 	{ DEALBOX_RESTORE_CARD, 0, 0, "3.2.20",
-	  N_("The player ({who}) mixes his twelve cards, and the dealer draws two of them for the "
-	     "talon.") },
+	  N_("The player ({who}) mixes his twelve cards, "
+	     "and the dealer draws two of them for the talon.") },
 	{ DEALBOX_RESTORE_CARD, 0, 0, "11(b)",
 	  N_("The card is restored to the hand ({who}), as though it had always been there; it may "
 	     "become a penalty card.") },
@@ -147,8 +147,8 @@ const char *dealbox_mark_name(enum dealbox_mark mark)
 
 const char *dealbox_unit_name(enum dealbox_unit unit)
 {
-	return (unsigned int)unit < sizeof(unit_names) / sizeof(unit_names[0]) ? unit_names[unit] :
-										 "?";
+	return (unsigned int)unit < sizeof(unit_names) / sizeof(unit_names[0]) ?
+		unit_names[unit] : "?";
 }
 
 const char *dealbox_actor_name(enum dealbox_actor actor)
@@ -289,8 +289,7 @@ static void add_references(struct text *t, const struct dealbox_ruling *r, const
 	static const char *const greek[] = { "Α", "Β", "Γ", "Δ", "Ε", "ΣΤ" };
 	bool is_greek = language && !strcmp(language, "el");
 	const char *mark = language && !strcmp(language, "nb") &&
-		r->rules != DEALBOX_RULES_PREFERANS ?
-			   "§ " : "";
+			   r->rules != DEALBOX_RULES_PREFERANS ? "§ " : "";
 
 	add(t, "%s", mark);
 	for (const char *c = r->see; *c; c++) {

@@ -336,7 +336,8 @@ static int open_codes(struct person *p, const char *path, struct dealbox_error *
 		snprintf(where, sizeof(where), ", line %u", line);
 	return error_set(reason, err == -ENOMEM ? err : -EINVAL, line,
 			 "each line is a bar code, and a card such as SA; or scan a sorted pack, "
-			 "spade ace first", "%s%s: %s", path, where, why);
+			 "spade ace first",
+			 "%s%s: %s", path, where, why);
 }
 
 static int open_terminal(struct person *p, const char *path, struct dealbox_error *reason)

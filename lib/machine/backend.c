@@ -61,8 +61,8 @@ bool usb_is_machine(uint16_t vendor, uint16_t product, uint8_t protocol)
 	for (size_t n = 0; n < sizeof(machines) / sizeof(*machines); n++)
 		if (machines[n].protocol == protocol &&
 		    (machines[n].vendor ?
-			     machines[n].vendor == vendor && machines[n].product == product :
-			     !machines[n].dialect->described))
+		     machines[n].vendor == vendor && machines[n].product == product :
+		     !machines[n].dialect->described))
 			return true;
 	return false;
 }

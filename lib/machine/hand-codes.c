@@ -119,9 +119,8 @@ int hand_codes_read(struct hand_codes *codes, const char *text, unsigned int *li
 	if (!codes->count || sorted % 52) {
 		*line = 0;
 		*why = codes->count ?
-			       "the pack is not whole: lines without a card must be 52, one for "
-			       "each card" :
-			       "the file has no codes";
+		       "the pack is not whole: lines without a card must be 52, one for each card" :
+		       "the file has no codes";
 		return -EINVAL;
 	}
 	return 0;

@@ -118,9 +118,9 @@ static void emit(struct hand *h, uint32_t type, const struct dealbox_event *e)
 }
 
 #define NONE		DEALBOX_NONE
-#define EVENT(at, what, where, ...) (&(struct dealbox_event) { .position = (uint8_t)(at), \
-							       .card = (what), \
-				.pocket = (where), .quality = NONE, __VA_ARGS__ })
+#define EVENT(at, what, where, ...) \
+	(&(struct dealbox_event){ .position = (uint8_t)(at), .card = (what), \
+				  .pocket = (where), .quality = NONE, __VA_ARGS__ })
 #define PLAIN(...)	EVENT(NONE, NONE, NONE, __VA_ARGS__)
 
 bool hand_init(struct hand *h, const char *language, uint64_t now)
@@ -645,9 +645,8 @@ void hand_view(const struct hand *h, struct dealbox_hand *out)
 	if (!dealing)
 		return;
 	out->rank = h->rank;
-	out->shows = h->shows          ? h->shows :
-		     shown == h->total ? DEALBOX_HAND_LAST :
-					 DEALBOX_HAND_CARD;
+	out->shows = h->shows ? h->shows :
+		     shown == h->total ? DEALBOX_HAND_LAST : DEALBOX_HAND_CARD;
 	/* With a question on the screen, no card may be put anywhere. */
 	if (h->shows)
 		return;

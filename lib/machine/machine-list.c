@@ -395,9 +395,8 @@ int reason_no_machine(struct dealbox_error *reason)
 				 "a machine is at port %s, but udev has not set it up yet",
 				 place.port);
 	if (!loaded && secure_boot()) {
-		snprintf(next, sizeof(next), "use usb:%s, which needs no module; or sign the "
-					     "module",
-			 place.port);
+		snprintf(next, sizeof(next),
+			 "use usb:%s, which needs no module; or sign the module", place.port);
 		return error_set(reason, -ENODEV, 0, next,
 				 "a machine is at port %s, but its kernel module is not loaded: "
 				 "Secure Boot refuses unsigned modules",

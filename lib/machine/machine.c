@@ -355,8 +355,7 @@ int dealbox_machine_attest(struct dealbox_machine *machine, uint32_t insertion,
 	if (ret == -EREMOTEIO && machine->result == DEALBOX_ERR_WRONG_INSERTION)
 		error_fill(&machine->reason, 0, "ask right after the deal, before the next one",
 			   "%s: the machine cannot attest the deal: the deal that ended last is "
-			   "not one into this board",
-			   machine->uri);
+			   "not one into this board", machine->uri);
 	return ret;
 }
 

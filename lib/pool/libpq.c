@@ -155,11 +155,11 @@ static const struct {
 			"~/.postgresql/postgresql.crt" },
 	{ "valid client certificate", "put the client certificate and key of this user into "
 				      "~/.postgresql/postgresql.crt and postgresql.key" },
-	{ "certificate authentication failed", "the common name of ~/.postgresql/postgresql.crt "
-					       "must be the name of the user" },
+	{ "certificate authentication failed",
+	  "the common name of ~/.postgresql/postgresql.crt must be the name of the user" },
 	{ "password authentication failed", "check the line of this server in ~/.pgpass" },
-	{ "no password supplied", "put the password into ~/.pgpass, which only its owner may "
-				  "read" },
+	{ "no password supplied", "put the password into ~/.pgpass, "
+				  "which only its owner may read" },
 	{ "does not support SSL", "the server needs `ssl = on`, and a certificate" },
 	{ "pg_hba.conf", "let this user in, by a line hostssl in pg_hba.conf of the server" },
 	{ "Connection refused", "is PostgreSQL running there, and listening on this address?" },

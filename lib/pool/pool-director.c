@@ -149,8 +149,8 @@ static int admitted_get(struct pool *pool, const char *name, struct admitted *ad
 
 	if (err == -EKEYREJECTED)
 		error_fill(error, 0,
-			   "use the key of this event; if it is that, somebody has changed "
-			   "the database",
+			   "use the key of this event; if it is that, "
+			   "somebody has changed the database",
 			   "a PC was admitted with another key than this");
 	return err;
 }

@@ -184,8 +184,9 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 				 "this PC was declared lost, and gets no set");
 	if (!err && admission.left)
 		return error_set(error, -EPERM, 0,
-				 "it may report with `dealbox event send`, and join under another "
-				 "name", "this PC has left the event, and gets no set");
+				 "it may report with `dealbox event send`, "
+				 "and join under another name",
+				 "this PC has left the event, and gets no set");
 	if (err)
 		return err;
 	err = pool_run(pool, error, sealed_set_row, &sealed,
@@ -193,8 +194,8 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 		       "JOIN dealbox.job j ON j.id = s.job WHERE s.job = $1", 1, values);
 	if (!err)
 		err = error_set(error, -ENOENT, 0,
-				"a PC gets the sets of jobs that are added behind "
-				"its admission",
+				"a PC gets the sets of jobs that are "
+				"added behind its admission",
 				"this PC has no set of job %" PRIu32, job);
 	else if (err == 1)
 		err = pool_open_set(key, public_key, secret_key, job, sealed.session,
@@ -279,9 +280,8 @@ static int take(struct pool *pool, struct lease *lease, const struct lease_time 
 	values[3] = want;
 	values[4] = jobs;
 	err = pool_run(pool, error, taken_row, &taken,
-		       "SELECT lease_ms, job, number, copy FROM dealbox.take($1, $2, $3, $4, "
-		       "$5)", 5,
-		       values);
+		       "SELECT lease_ms, job, number, copy "
+		       "FROM dealbox.take($1, $2, $3, $4, $5)", 5, values);
 	free(jobs);
 	if (!err) {
 		err = lease_answer_take(lease, sent, taken.lease_ms, taken.copies, taken.count);

@@ -69,8 +69,8 @@ int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void 
 		error_fill(error, 0,
 			   "install the same dealbox on all PCs of the event; if that is so, "
 			   "somebody has changed the database",
-			   "the event's database gives an answer that dealbox does not understand: "
-			   "%s", strerror(-err));
+			   "the event's database gives an answer that "
+			   "dealbox does not understand: %s", strerror(-err));
 	return err;
 }
 

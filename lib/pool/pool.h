@@ -278,8 +278,9 @@ struct pool_record {
 };
 
 /*
- * Call each() for every one; it stops if that returns non-zero, and returns it. Records come ordered
- * by machine, as strcmp() does, and insertion. Also for a PC that has left, which still reports.
+ * Call each() for every one; it stops if that returns non-zero, and returns it. Records come
+ * ordered by machine, as strcmp() does, and insertion. Also for a PC that has left, which still
+ * reports.
  */
 int pool_get_offers(struct pool *pool, const char *token,
 		    int (*each)(const struct pool_offer *offer, void *context), void *context,

@@ -281,10 +281,10 @@ int main(int argc, char **argv)
 
 	if (getloadavg(&load, 1) != 1)
 		die("the load of the computer is not told");
-	printf("us; %u rounds, the ledgers in turn; %d boards in a transaction; load of the "
-	       "computer %.1f\n", rounds, JOB, load);
-	printf("check of                                 times      p50      p99  p99 of a round   "
-	       "    most from disk\n");
+	printf("us; %u rounds, the ledgers in turn; %d boards in a transaction; "
+	       "load of the computer %.1f\n", rounds, JOB, load);
+	printf("check of                                 times      p50      p99  "
+	       "p99 of a round       most from disk\n");
 	report("a board of a job, empty ledger", &job[0], rounds);
 	snprintf(line, sizeof(line), "a board of a job, %ld deals", deals);
 	report(line, &job[1], rounds);

@@ -65,8 +65,7 @@ static struct dealbox_certificates *parse(const char *file)
 	struct dealbox_certificates *certificates;
 
 	return dealbox_certificates_parse(file, strlen(file), manifest, &certificates, NULL) ?
-		       NULL :
-		       certificates;
+		NULL : certificates;
 }
 
 /*

@@ -129,8 +129,9 @@
 	"is seq61; ask; settled | [watched] status, judge 1.1 #1, > take-out 1.1") },
 { "an event is missing behind the end", 0, 0, 0, LINES(DEALS,
 	"done seq60 | > none 1.1",
-	"is seq62; ask; settled | [watched, news] status, void 1.1 #1 unknown 0x100, > in-doubt "
-	"1.1", "out seq62; is seq63; look; ask | [watched] status, > in-doubt 1.1",
+	"is seq62; ask; settled "
+	"| [watched, news] status, void 1.1 #1 unknown 0x100, > in-doubt 1.1",
+	"out seq62; is seq63; look; ask | [watched] status, > in-doubt 1.1",
 	"in seq63 | > confirm-empty 1.1") },
 { "the numbers of the events begin again behind the end", 0, 0, 0, LINES(DEALS,
 	"done seq60 | > none 1.1",
@@ -363,8 +364,8 @@
 { "a card of another insertion behind the end", 0, 0, 0, LINES(DEALT,
 	"landed card3 #2 | status, void 1.1 #1 unknown 0x14, > in-doubt 1.1") },
 { "a card of another insertion before it is judged", 0, 0, 0, LINES(DEALT,
-	"settled; after status: landed card3 #2 | status, status, void 1.1 #1 unknown 0x14, > "
-	"in-doubt 1.1") },
+	"settled; after status: landed card3 #2 | status, status, "
+	"void 1.1 #1 unknown 0x14, > in-doubt 1.1") },
 { "a card falls behind the end", 0, 0, 0, LINES(DEALT,
 	"landed card52 | status, void 1.1 #1 unknown 0x14, > in-doubt 1.1") },
 { "a deal starts twice", 0, 0, 0, LINES(DEALS,
@@ -386,12 +387,12 @@
 { "a recalled board is asked for again, and a jam before that is not why", 0, 0, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"jam | > jam 1.1",
-	"unplug; is idle #1 with-board; plug; copy 1.1 recorded; recall #1 1.1 | status, > "
-	"take-out 1.1", "copy 1.1 open | > used 1.1") },
+	"unplug; is idle #1 with-board; plug; copy 1.1 recorded; "
+	"recall #1 1.1 | status, > take-out 1.1", "copy 1.1 open | > used 1.1") },
 { "a recalled board that was dealt by a law has no number",
 	DEALBOX_JOB_LAW(2, 1), DEALBOX_CAP_BY_POSITION, 0, LINES(
-	"is done #1 with-board; plug; copy 1.1 recorded; recall #1 1.1 | status, > take-out "
-	"shuffled", "out | > insert-board shuffled") },
+	"is done #1 with-board; plug; copy 1.1 recorded; "
+	"recall #1 1.1 | status, > take-out shuffled", "out | > insert-board shuffled") },
 { "start for a board whose question was not shown", 0, 0, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"in | > press-start 1.1",
@@ -410,8 +411,8 @@
 	"press start | reread, > none 1.1 card 3") },
 { "a joker that was read badly", DEALBOX_JOB_STOP_CARD, 0, 0, LINES(DEALS,
 	"not-in-plan card3 joker quality10 | reread, > none 1.1 card 3",
-	"not-in-plan card3 joker quality60 | abort, void 1.1 #1 void 0x21, > deck-wrong 1.1 card "
-	"3") },
+	"not-in-plan card3 joker quality60 | abort, "
+	"void 1.1 #1 void 0x21, > deck-wrong 1.1 card 3") },
 { "a gap in a deal", 0, 0, 0, LINES(DEALS,
 	"read gap; ask | [watched] status, abort, void 1.1 #1 unknown 0x100, > in-doubt 1.1",
 	"aborted | > in-doubt 1.1",
@@ -924,8 +925,9 @@
 	"plug | status, > insert-board 1.1",
 	"in | > press-start 1.1",
 	"press start; next start no-answer; is dealing spent "
-	"| plan 1.1, begin 1.1 #1, start #1, status, abort, void 1.1 #1 unknown 0x0, > in-doubt "
-	"1.1", "started | > in-doubt 1.1",
+	"| plan 1.1, begin 1.1 #1, start #1, status, abort, void 1.1 #1 unknown 0x0, "
+	"> in-doubt 1.1",
+	"started | > in-doubt 1.1",
 	"aborted | > in-doubt 1.1",
 	"out; in | > confirm-empty 1.1") },
 { "the release is refused", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
@@ -966,8 +968,8 @@
 	"settled | status, judge 1.1 #1, release, > take-out 1.1") },
 { "the release of a dealt board is not answered", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(DEALS,
 	"done | > none 1.1",
-	"settled; next release no-answer | status, judge 1.1 #1, release, status, release, > "
-	"take-out 1.1", "look | status, > take-out 1.1") },
+	"settled; next release no-answer | status, judge 1.1 #1, "
+	"release, status, release, > take-out 1.1", "look | status, > take-out 1.1") },
 { "a board that was let go, and is dealt all the same", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"plug | status, > insert-board 1.1",
 	"in; press release | release, > press-start 1.1",
@@ -983,11 +985,11 @@
 	"unreadable card3 | reread, > none 1.1 card 3",
 	"resumed; done | > none 1.1",
 	"settled | status, judge 1.1 #1, release, > take-out 1.1") },
-{ "a board of no use is let go during a fault, with the cover open", 0, DEALBOX_CAP_BOARD_LOCK, 0,
-  LINES(
+{ "a board of no use is let go during a fault, with the cover open",
+  0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"plug; is fault type44 with-board spent open #1 | status, release, > cover-open") },
-{ "a board in doubt is let go during a fault, with the cover open", 0, DEALBOX_CAP_BOARD_LOCK, 0,
-  LINES(
+{ "a board in doubt is let go during a fault, with the cover open",
+  0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"plug; is fault type44 with-board in-doubt open #1 | status, release, > cover-open") },
 { "three commands without an answer", 0, DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"plug | status, > insert-board 1.1",
@@ -1158,8 +1160,8 @@
 	"out | > capture 1.2 card 3",
 	"in | > capture 1.2 card 3",
 	"press start | plan 1.2, begin 1.2 #2, start #2, > none 1.2 card 3") },
-{ "a fault before an original is read is not shown behind it", DEALBOX_JOB_CAPTURE,
-  DEALBOX_CAP_CAPTURE, 4, LINES(
+{ "a fault before an original is read is not shown behind it",
+  DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
 	"plug | status, > capture 1.1",
 	"in | > capture 1.1",
 	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",
@@ -1467,8 +1469,8 @@
 	"bar none; job cancelled | > no-work",
 	"keys | { } > no-work") },
 { "what may be asked behind a restart", 0, 0, 0, LINES(
-	"is done #1 with-board; plug; copy 1.1 recorded; recall #1 1.1; keys | { } status, > "
-	"take-out 1.1", "keys | { redeal } > take-out 1.1",
+	"is done #1 with-board; plug; copy 1.1 recorded; recall #1 1.1; "
+	"keys | { } status, > take-out 1.1", "keys | { redeal } > take-out 1.1",
 	"copy 1.1 open | > used 1.1") },
 { "what may be asked of a shuffled pack", DEALBOX_JOB_LAW(2, 1) | DEALBOX_JOB_AUTO_START,
 	DEALBOX_CAP_BY_POSITION, 0, LINES(
@@ -1515,16 +1517,16 @@
 	"plug | status, > capture 1.1",
 	"following | (1: 2.1) > capture 1.1",
 	"elsewhere 2.3; following | (none) > capture 1.1") },
-{ "which copy follows, when an original is to be read again", DEALBOX_JOB_CAPTURE,
-  DEALBOX_CAP_CAPTURE, 4, LINES(
+{ "which copy follows, when an original is to be read again",
+  DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE, 4, LINES(
 	"more; job paused; plug | status, > insert-board 1.1",
 	"in | > press-start 1.1",
 	"job open; following | (1: 1.1) > press-start 1.1") },
 { "which copy follows that the machine can deal", DEALBOX_JOB_CAPTURE, 0, 4, LINES(
 	"plug | status, > machine-unsuited",
 	"more; following | (2: 1.1) > insert-board 1.1") },
-{ "a machine signs no original", DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE | DEALBOX_CAP_ATTEST, 4,
-  LINES(
+{ "a machine signs no original",
+  DEALBOX_JOB_CAPTURE, DEALBOX_CAP_CAPTURE | DEALBOX_CAP_ATTEST, 4, LINES(
 	"plug | status, > capture 1.1",
 	"in; loaded | > capture 1.1",
 	"press start | plan 1.1, begin 1.1 #1, start #1, > none 1.1",

@@ -428,20 +428,17 @@ static void the_plan_alone_is_compared(void **state)
 	other[0] ^= 1;
 	assert_int_equal(verify_plan(fixture, &good, other, 1, BY_CARD), DIFFERENT);
 	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty,
-							 NULL),
-			 DIFFERENT);
+							 NULL), DIFFERENT);
 	/* a plan is told as empty if it is, or is longer than any can be */
 	for (empty.entries = 0; empty.entries <= DEALBOX_MAX_ENTRIES + 1;
 	     empty.entries += DEALBOX_MAX_ENTRIES) {
 		assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1,
-								 &empty, &reason),
-				 DIFFERENT);
-		assert_non_null(strstr(reason.what, empty.entries ? "another plan" :
-				       "the plan is empty"));
+								 &empty, &reason), DIFFERENT);
+		assert_non_null(strstr(reason.what, empty.entries ?
+				       "another plan" : "the plan is empty"));
 	}
 	assert_int_equal(dealbox_attestation_verify_plan(&good, key.public_key, nonce, 1, &empty,
-							 &reason),
-			 DIFFERENT);
+							 &reason), DIFFERENT);
 	assert_non_null(strstr(reason.what, "the plan is empty"));
 	later = good;
 	later.statement[5] = 2;

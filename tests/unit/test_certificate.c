@@ -12,8 +12,8 @@
 #include "fairness/signed-text.h"
 
 static const char description[] =
-	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\nSN "
-	"1:17-32:f:Final\n"
+	"TN Club evening\nDI Lottery of 1 May\nSN 2:1-8,9-16:rr#:Round robin #\n"
+	"SN 1:17-32:f:Final\n"
 	"KH 180420a5efc19f034fa60fabb0c8de9627bebaba1ccbc2491120e9e644689943\n";
 
 struct fixture {
@@ -34,15 +34,13 @@ static int fixture_make(void **state)
 	assert_int_equal(dealbox_signer_new(fixture->random, &fixture->organiser), 0);
 	assert_int_equal(dealbox_signer_new(fixture->random, &fixture->machine), 0);
 	dealbox_random_bytes(fixture->random, fixture->opening, sizeof(fixture->opening));
-	assert_int_equal(
-		dealbox_square_parse(description, strlen(description), &fixture->square, &error),
-		0);
+	assert_int_equal(dealbox_square_parse(description, strlen(description), &fixture->square,
+					      &error), 0);
 	fixture->text = dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640000,
 					      &error);
 	assert_non_null(fixture->text);
 	assert_int_equal(dealbox_manifest_parse(fixture->text, strlen(fixture->text),
-						&fixture->manifest, &error),
-			 0);
+						&fixture->manifest, &error), 0);
 	*state = fixture;
 	return 0;
 }
@@ -250,8 +248,7 @@ static void test_certificates_prove_the_deal(void **state)
 	const uint8_t *opening;
 
 	assert_int_equal(dealbox_certificates_parse(file, strlen(file), fixture->manifest,
-						    &certificates, NULL),
-			 0);
+						    &certificates, NULL), 0);
 	assert_int_equal(dealbox_certificates_count(certificates), 3);
 	opening = dealbox_certificates_opening(certificates);
 	assert_non_null(opening);
@@ -393,15 +390,13 @@ static void test_other_manifest_other_signer(void **state)
 	text = dealbox_manifest_make(fixture->square, NULL, fixture->organiser, 1763640001, &error);
 	assert_int_equal(dealbox_manifest_parse(text, strlen(text), &later, &error), 0);
 	assert_int_equal(dealbox_certificates_parse(file, strlen(file), later, &certificates,
-						    &error),
-			 -EBADMSG);
+						    &error), -EBADMSG);
 	dealbox_manifest_free(later);
 	free(text);
 
 	/* an opening that somebody else signs */
 	assert_int_equal(dealbox_certificates_parse(file, strlen(file), fixture->manifest,
-						    &certificates, &error),
-			 0);
+						    &certificates, &error), 0);
 	text = dealbox_certificates_open(certificates, fixture->organiser, fixture->opening);
 	dealbox_certificates_free(certificates);
 	file = realloc(file, 8192);
@@ -520,8 +515,9 @@ static void test_promise(void **state)
 static void test_promise_that_nobody_can_keep(void **state)
 {
 	static const uint8_t twice[2][DEALBOX_SIGNER_KEY] = { { 1 }, { 1 } };
-	static const struct dealbox_promised_machine same[] = { { .name = "a" },
-								{ .name = "a", .keyed = true } };
+	static const struct dealbox_promised_machine same[] = {
+		{ .name = "a" }, { .name = "a", .keyed = true }
+	};
 	static const struct dealbox_promised_machine nameless[] = { { .name = "" } };
 	static const struct {
 		struct dealbox_promise promise;
@@ -585,8 +581,7 @@ static void test_word_of_the_machine(void **state)
 	/* version 1 belongs to a manifest of version 1 */
 	text = dealbox_certificate_sign(&c, fixture->machine);
 	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates,
-						    NULL),
-			 -EINVAL);
+						    NULL), -EINVAL);
 	free(text);
 	c.version = 2;
 	c.by = DEALBOX_BY_EMULATOR;
@@ -598,8 +593,7 @@ static void test_word_of_the_machine(void **state)
 	memset(c.nonce, 4, sizeof(c.nonce));
 	text = dealbox_certificate_sign(&c, fixture->machine);
 	assert_int_equal(dealbox_certificates_parse(text, strlen(text), manifest, &certificates,
-						    NULL),
-			 0);
+						    NULL), 0);
 	free(text);
 	read = dealbox_certificates_get(certificates, 0);
 	assert_int_equal(read->version, 2);

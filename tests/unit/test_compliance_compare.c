@@ -149,8 +149,8 @@ static void test_times(void **state)
 	json_object_object_add(report_object(now, "measurements", "times"), "card_ms", slow);
 	text = compared(before, now, &worse);
 	assert_true(worse);
-	assert_non_null(strstr(text, "time for a card: median 334.5 ms, was 314.5 ms: worse, "
-				     "significantly"));
+	assert_non_null(strstr(text, "time for a card: median 334.5 ms, "
+				     "was 314.5 ms: worse, significantly"));
 	free(text);
 	text = compared(now, before, &worse);
 	assert_false(worse);

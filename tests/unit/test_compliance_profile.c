@@ -40,8 +40,8 @@ static void test_built_in_profiles(void **state)
 static void test_settings(void **state)
 {
 	static const char text[] = HEAD "; our own\n[rates]\nmisread = 0.5%\n"
-		"[times]\ngate = 2 % above 1500 us\n[endurance]\nrisk = 10 %\nbad = 5 %\ngood = 1 "
-		"%\n";
+		"[times]\ngate = 2 % above 1500 us\n"
+		"[endurance]\nrisk = 10 %\nbad = 5 %\ngood = 1 %\n";
 	struct profile profile;
 
 	(void)state;

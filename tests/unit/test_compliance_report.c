@@ -177,17 +177,15 @@ static void test_escaping(void **state)
 /* A test's note may end in mid-character. The report must be valid UTF-8 nevertheless. */
 static void test_cleaning(void **state)
 {
-	struct json_object *report = sample(), *machine = report_object(report, "machine", NULL),
-			   *again;
+	struct json_object *report = sample(), *machine = report_object(report, "machine", NULL);
+	struct json_object *test, *again;
 	char *text;
 
 	(void)state;
 	json_object_object_add(machine, "serial", json_object_new_string("x\xe2\x99"));
 	json_object_object_add(machine, "kind", json_object_new_string("\xc3\xb8"));
-	json_object_array_add(report_list(json_object_array_get_idx(report_list(report, "tests"),
-								    0),
-					  "failed"),
-			      json_object_new_string("\xff"));
+	test = json_object_array_get_idx(report_list(report, "tests"), 0);
+	json_object_array_add(report_list(test, "failed"), json_object_new_string("\xff"));
 	report_clean(report);
 	text = report_print(report);
 	assert_int_equal(report_parse(text, strlen(text), &again, NULL), 0);

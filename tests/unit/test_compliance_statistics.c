@@ -162,8 +162,7 @@ static void assert_lines(const struct sprt *sprt, double accept, double reject, 
 
 			if (fabs(above_accept) > 0.02 && fabs(above_reject) > 0.02)
 				assert_int_equal(is, above_accept < 0 ? SPRT_ACCEPT :
-						     above_reject > 0 ? SPRT_REJECT :
-									SPRT_CONTINUE);
+						 above_reject > 0 ? SPRT_REJECT : SPRT_CONTINUE);
 		}
 }
 

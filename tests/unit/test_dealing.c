@@ -321,9 +321,8 @@ int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned
 
 	called("begin %u %u.%u %s %u %u;", (unsigned int)(job - the_job + 1), board, copy,
 	       machine_id, (unsigned int)number, (unsigned int)plan);
-	return err ? err :
-		     __real_dealbox_ledger_begin(l, job, board, copy, machine_id, number, plan,
-						 insertion);
+	return err ? err : __real_dealbox_ledger_begin(l, job, board, copy, machine_id, number,
+						       plan, insertion);
 }
 
 int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
@@ -335,9 +334,8 @@ int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 
 	fails.after -= fails.after > 0;
 	called("end %d 0x%x %u %zu;", outcome, reason, differences, count);
-	return err ? err :
-		     __real_dealbox_ledger_end(l, insertion, outcome, reason, differences, events,
-					       count);
+	return err ? err : __real_dealbox_ledger_end(l, insertion, outcome, reason, differences,
+						     events, count);
 }
 
 int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
@@ -499,8 +497,9 @@ struct world {
 static void on_say(struct dealing *d, enum dealing_message message, const struct copy *copy,
 		   const char *text)
 {
-	static const char *const kinds[DEALING_MESSAGES] = { "recorded", "void", "refused",
-							     "ledger", "doubt" };
+	static const char *const kinds[DEALING_MESSAGES] = {
+		"recorded", "void", "refused", "ledger", "doubt"
+	};
 	struct world *w = d->context;
 	size_t length = strlen(w->said);
 
@@ -582,9 +581,9 @@ static void world_begin(struct world *w, unsigned int options)
 		assert_int_equal(dealbox_ledger_add_set(w->ledger, "monday", boards, 2, &set,
 							NULL), 0);
 	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
-		.set = set, .boards = numbers, .count = 2, .copies = options & DEALBOX_JOB_CAPTURE ?
-			4 : 1,
-		.options = options }, &the_job, NULL), 0);
+		.set = set, .boards = numbers, .count = 2,
+		.copies = options & DEALBOX_JOB_CAPTURE ? 4 : 1, .options = options
+	}, &the_job, NULL), 0);
 	assert_int_equal(job_load(w->ledger, &w->jobs, the_job, &w->job), 0);
 	w->d.listener = &listener;
 	w->d.context = w;
@@ -1119,9 +1118,9 @@ static void test_judge(void **state)
 	assert_int_equal(does(&w, STEP_JUDGE), DID_EXACT);
 	assert_int_equal(memory_seen.unwiped, 0);
 	assert_string_equal(calls(), "end 1 0x0 0 159;");
-	assert_string_equal(said(&w), "recorded 1.1: board 1, copy 1: exact duplicate (by exit "
-				      "sensors), recorded|judged 1.1 #1 1: exact duplicate (by "
-				      "exit sensors)|");
+	assert_string_equal(said(&w),
+			    "recorded 1.1: board 1, copy 1: exact duplicate (by exit sensors), "
+			    "recorded|judged 1.1 #1 1: exact duplicate (by exit sensors)|");
 	assert_int_equal(w.d.plan.entries, 0);
 	assert_int_equal(w.job->voided, 0);
 	assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
@@ -1206,8 +1205,8 @@ static void test_capture(void **state)
 					       "board 1, copy 1: read: 13 cards, recorded|"));
 		else
 			assert_non_null(strstr(said(&w),
-					       "put the right ones into the hopper|judged 1.1 #1 "
-					       "0"));
+					       "put the right ones into the "
+					       "hopper|judged 1.1 #1 0"));
 		world_end(&w);
 	}
 	/* the message names the pocket */
@@ -1528,8 +1527,8 @@ static void test_first_board(void **state)
 		}
 		assert_true(w.d.engine.confirm);
 		assert_int_equal(w.d.engine.cause, DEALBOX_OPERATOR_USED);
-		assert_non_null(strstr(w.said, "the last one that the ledger knows is 1: if "
-					       "another computer"));
+		assert_non_null(strstr(w.said, "the last one that the ledger knows is 1: "
+				       "if another computer"));
 		assert_null(strstr(strstr(w.said, "doubt 0.0: insertion") + 1, "doubt"));
 		said(&w);
 	}
@@ -1778,7 +1777,7 @@ static void test_repeat(void **state)
 		dealing_read(&w.d, NULL);
 		assert_true(was_wiped(sizeof(struct dealbox_diagnosis)));
 		assert_non_null(strstr(w.d.diagnosis, reversed == 1 ? "10 from the top of South" :
-								      "10 from the top of East"));
+				       "10 from the top of East"));
 		assert_null(strstr(w.d.diagnosis, "HJ"));
 		assert_non_null(strstr(w.d.revealed, "HJ"));
 		assert_int_equal(w.d.seat, reversed == 1 ? 3 : 2);
@@ -1916,8 +1915,7 @@ static void record_of(struct world *w, uint64_t job, unsigned int board, uint32_
 	uint64_t insertion;
 
 	assert_int_equal(__real_dealbox_ledger_begin(w->ledger, job, board, 1, "SN1", number, 3,
-						     &insertion),
-			 0);
+						     &insertion), 0);
 	if (outcome)
 		assert_int_equal(__real_dealbox_ledger_end(w->ledger, insertion, outcome, 0,
 			outcome == DEALBOX_LEDGER_DIFFERS, machine.events, 1), 0);
@@ -2293,8 +2291,7 @@ static void test_by_position(void **state)
 	make_deal(&deal, 2);
 	count = dealbox_pack_sorted(dealbox_pack_bridge(), deck);
 	assert_int_equal(dealbox_plan_by_position(&expected, 6, &deal, dealbox_pack_bridge(), NULL,
-						  deck, count),
-			 0);
+						  deck, count), 0);
 	assert_memory_equal(&plan, &expected, sizeof(plan));
 	world_end(&w);
 
@@ -2371,8 +2368,7 @@ static void test_law(void **state)
 		world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST));
 		begun(&w);
 		assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST, 7,
-						  &plan),
-				 0);
+						  &plan), 0);
 		assert_memory_equal(&w.d.plan, &plan, sizeof(plan));
 		for (n = 0; n < DEALBOX_CARDS; n++)
 			card(n, (5 * n + 3) % DEALBOX_CARDS,

@@ -151,8 +151,7 @@ static void a_set_is_for_one_pc_job_and_session(void **state)
 	pool_keys(other.public_key, other.secret_key);
 	assert_int_equal(pool_seal_set(key, pc.public_key, JOB, SESSION, set, &sealed, &size), 0);
 	assert_int_equal(pool_open_set(key, pc.public_key, pc.secret_key, JOB, SESSION, sealed,
-				       size, &opened),
-			 0);
+				       size, &opened), 0);
 	assert_int_equal(dealbox_set_count(opened), BOARDS);
 	assert_string_equal(dealbox_set_pack(opened)->name, "bridge");
 	for (unsigned int n = 0; n < BOARDS; n++) {

@@ -317,8 +317,7 @@ static void test_rates(void **state)
 				continue;
 			trace = deal(readings, DEALBOX_CARDS, stops & 1);
 			assert_int_equal(dealbox_diagnose_repeat(trace, dealbox_pack_bridge(),
-								 confusion, NULL, &d),
-					 0);
+								 confusion, NULL, &d), 0);
 			stops++;
 			/* One of the two is the misread card, and its identity is a candidate. */
 			assert_true(d.earlier.position == at || d.later.position == at);
@@ -334,8 +333,8 @@ static void test_rates(void **state)
 					 stops & 1 ? 0 : d.earlier.position / 4 + 1);
 			dealbox_trace_free(trace);
 		}
-		print_message("# %s: right %.1f %%, always the earlier %.1f %%; among %.1f cards "
-			      "named %.1f %%\n",
+		print_message("# %s: right %.1f %%, always the earlier %.1f %%; "
+			      "among %.1f cards named %.1f %%\n",
 			      reader->name, right * 100.0 / stops, earlier * 100.0 / stops,
 			      named * 1.0 / stops, easily * 100.0 / stops);
 		/* Without other evidence, the earlier one is blamed. */
@@ -437,13 +436,13 @@ static void test_message(void **state)
 	(void)state;
 	assert_int_equal(diagnose(trace, DEALBOX_READER_BARCODE, NULL, &d), 0);
 	says(&d, false,
-	     "Two cards are to be looked at: the card at the reader, and the top card of East's "
-	     "hand. ");
+	     "Two cards are to be looked at: the card at the reader, "
+	     "and the top card of East's hand. ");
 	says(&d, false, "Most likely the one in East's hand was misread: replace that card. ");
 	says(&d, false, "If both are the same, a card of another deck got in.");
 	says(&d, true,
-	     "read both as SA; not seen yet, and easily misread so: DT, D3, C4; or another of 45 "
-	     "cards not seen yet.");
+	     "read both as SA; not seen yet, and easily misread so: DT, D3, C4; "
+	     "or another of 45 cards not seen yet.");
 	assert_true(dealbox_diagnosis_message(&d, false, cut, sizeof(cut)) > sizeof(cut));
 	assert_int_equal(strlen(cut), sizeof(cut) - 1);
 	/* other order of pockets: pocket 1 is South's */
@@ -733,34 +732,34 @@ static void test_sentences(void **state)
 		const char *text;
 	} rows[] = {
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
-		       "earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. "
+		       "Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NONE, .place = 1 } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
-		       "earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. "
+		       "Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1 } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
-		       "earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. "
+		       "Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS } }, false,
-		  BOTH "the card that was dealt as card 3. Most likely the one dealt "
-		       "earlier" REPLACE },
+		  BOTH "the card that was dealt as card 3. "
+		       "Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_HANDS, .place = 1, .above = 1 } },
-		  false, BOTH "the card that was dealt as card 3. Most likely the one dealt "
-			      "earlier" REPLACE },
+		  false, BOTH "the card that was dealt as card 3. "
+			      "Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NORTH } }, false,
 		  BOTH "the card in North's hand that was dealt as card 3. "
 		  "Most likely the one in North's hand" REPLACE },
 		{ { .earlier = { .hand = DEALBOX_EAST, .place = 1, .above = 1 } }, false,
-		  BOTH "card 2 from the top of East's hand. Most likely the one in East's "
-		       "hand" REPLACE },
+		  BOTH "card 2 from the top of East's hand. "
+		       "Most likely the one in East's hand" REPLACE },
 		{ { .earlier = { .hand = DEALBOX_SOUTH, .place = 2 },
 		    .likely = DEALBOX_CULPRIT_LATER }, false,
 		  BOTH "the top card of South's hand. Most likely the one at the reader" REPLACE },
 		{ { .earlier = { .hand = DEALBOX_WEST, .place = 2 },
 		    .likely = DEALBOX_CULPRIT_DECK }, false,
 		  BOTH "the top card of West's hand. "
-		  "Most likely both are right, and a card of another deck got in: they are the "
-		  "same." },
+		  "Most likely both are right, and a card of another deck got in: "
+		  "they are the same." },
 		{ { .card = 1, .earlier = { .hand = DEALBOX_WEST, .place = 2 },
 		    .likely = DEALBOX_CULPRIT_DECK }, true,
 		  BOTH "the top card of West's hand. "
@@ -795,9 +794,8 @@ static void test_sentences(void **state)
 		/* The text is truncated, and memory after the buffer is not written. */
 		for (size_t size = 0; size < sizeof(cut) - 1; size++) {
 			memset(cut, '#', sizeof(cut));
-			assert_int_equal(dealbox_diagnosis_message(&rows[r].d, rows[r].reveal, cut,
-								   size),
-					 length);
+			assert_int_equal(dealbox_diagnosis_message(&rows[r].d, rows[r].reveal,
+								   cut, size), length);
 			assert_int_equal(cut[size], '#');
 			if (size) {
 				assert_int_equal(strlen(cut), size - 1);

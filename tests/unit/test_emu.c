@@ -136,8 +136,7 @@ static int make(void **state)
 		 (int)getpid());
 	peer.listener = socket(AF_UNIX, SOCK_SEQPACKET, 0);
 	assert_int_equal(bind(peer.listener, (struct sockaddr *)&peer.address,
-			      sizeof(peer.address)),
-			 0);
+			      sizeof(peer.address)), 0);
 	assert_int_equal(listen(peer.listener, 1), 0);
 	snprintf(uri, sizeof(uri), "emu:%s", peer.address.sun_path);
 	assert_int_equal(dealbox_machine_open(uri, false, &machine, NULL), 0);

@@ -420,8 +420,8 @@ static void every_command_in_every_state(void **state)
 						      &detail);
 				after = fixture_status(fixture).state;
 				if (got != expected)
-					fail_msg("kind %u request %02x in state %u: error %u, not "
-						 "%u",
+					fail_msg("kind %u request %02x in state %u: "
+						 "error %u, not %u",
 						 k, row->request, s, got, expected);
 				if (expected == STATE)
 					assert_int_equal(detail, s);
@@ -627,8 +627,8 @@ static void bad_values(void **state)
 		{ STORED, DEALBOX_OP_TEST_DEAL, 0, 0, 4, 2 },
 		{ STORED, DEALBOX_OP_TEST_DEAL, 0, 1, 0, 3 },
 		{ STORED, DEALBOX_OP_TEST_DEAL, 0, 1, 65, 3 },
-		{ STORED, DEALBOX_OP_LOCATE, 61, 0, 0, 1 }, { STORED, DEALBOX_OP_LOCATE, 60, 1, 0,
-							      2 },
+		{ STORED, DEALBOX_OP_LOCATE, 61, 0, 0, 1 },
+		{ STORED, DEALBOX_OP_LOCATE, 60, 1, 0, 2 },
 		{ STORED, DEALBOX_OP_LOCATE, 60, 0, 1, 3 },
 		{ STORED, DEALBOX_OP_PAUSE, 1, 0, 0, 1 }, { STORED, DEALBOX_OP_RESUME, 0, 1, 0, 2 },
 		{ STORED, DEALBOX_OP_REREAD, 0, 0, 1, 3 }, { STORED, DEALBOX_OP_ABORT, 1, 0, 0, 1 },

@@ -425,8 +425,7 @@ static enum did perform(struct place *p, const struct step *step)
 				 (p->hopper ? DEALBOX_STATUS_HOPPER : 0) |
 				 /* the machine may be wrong; the ledger decides */
 				 (p->present && p->spent && !percent(p->table, 10) ?
-					  DEALBOX_STATUS_SPENT :
-					  0) |
+				  DEALBOX_STATUS_SPENT : 0) |
 				 (p->present && p->doubt ? DEALBOX_STATUS_IN_DOUBT : 0),
 		};
 		engine_status(&p->engine, &status);
@@ -505,9 +504,9 @@ static void obey(struct place *p)
 			if (job->state == DEALBOX_LEDGER_JOB_PAUSED)
 				job->state = DEALBOX_LEDGER_JOB_OPEN;
 	if (ways & DEALBOX_WAY_INSERT && !p->present)
-		insert(p, percent(t, 10)                   ? 9 * draw(t, 2) :
+		insert(p, percent(t, 10) ? 9 * draw(t, 2) :
 			  state == DEALBOX_OPERATOR_INSERT ? p->engine.copy.board :
-							     1 + draw(t, BOARDS));
+			  1 + draw(t, BOARDS));
 	else if (state == DEALBOX_OPERATOR_CONFIRM && p->in_board)
 		/* he looks into the board, as instructed */
 		empty_and_pull(p);
@@ -569,8 +568,8 @@ static void crash(struct table *t)
 		const struct entry *e = &t->entries[n];
 
 		/* after a board that was not exact, somebody must confirm that the next is empty */
-		t->places[e->machine].engine.confirm = e->outcome != DEALBOX_LEDGER_EXACT ||
-						       e->undone;
+		t->places[e->machine].engine.confirm =
+			e->outcome != DEALBOX_LEDGER_EXACT || e->undone;
 		if (e->outcome == DEALBOX_LEDGER_EXACT && !e->undone)
 			job_set_state(jobs_find(&t->jobs, e->copy.job), e->copy.board,
 				      e->copy.copy, DEALBOX_LEDGER_COPY_RECORDED);
@@ -1477,8 +1476,8 @@ static void test_kept_to_machines(void **state)
 	(void)state;
 	table_make(&t, 1);
 	jobs_free(&t.jobs);
-	first->info.capabilities = second->info.capabilities = DEALBOX_CAP_STORED_PLAN |
-							       DEALBOX_CAP_BY_CARD;
+	first->info.capabilities = second->info.capabilities =
+		DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD;
 	unplug(first, false);
 	unplug(second, false);
 	job = jobs_add(&t.jobs, 1, 1, boards, 2, 1, 0, 5);

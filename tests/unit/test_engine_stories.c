@@ -171,8 +171,8 @@ static void is(struct world *w, char *word)
 		{ "open", DEALBOX_STATUS_COVER_OPEN, 0 },
 		{ "closed", 0, DEALBOX_STATUS_COVER_OPEN },
 		{ "loaded", DEALBOX_STATUS_HOPPER, 0 }, { "empty", 0, DEALBOX_STATUS_HOPPER },
-		{ "without-board", 0, DEALBOX_STATUS_BOARD }, { "with-board", DEALBOX_STATUS_BOARD,
-								0 },
+		{ "without-board", 0, DEALBOX_STATUS_BOARD },
+		{ "with-board", DEALBOX_STATUS_BOARD, 0 },
 	};
 	uint32_t number;
 	size_t n;

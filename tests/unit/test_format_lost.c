@@ -147,8 +147,8 @@ static void a_file_that_is_cut(void **state)
 			long count = read_boards(sample, set, file.data, size);
 
 			if (count >= 0 && count < records_begun(sample, file.data, size))
-				fail_msg("%s cut after %zu bytes has %ld boards, and nothing is "
-					 "said",
+				fail_msg("%s cut after %zu bytes has %ld boards, "
+					 "and nothing is said",
 					 sample->format, size, count);
 		}
 	}

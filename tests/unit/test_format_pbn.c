@@ -331,8 +331,8 @@ static void a_declared_export_is_held_to_it(void **state)
 		  "" },
 		{ "% EXPORT\r\n[Event \"\"]\r\n[Site \"\"]\r\n[Date \"\"]\r\n[Board \"1\"]\r\n"
 		  "[West \"\"]\r\n[North \"\"]\r\n[East \"\"]\r\n[South \"\"]\r\n"
-		  "[Dealer \"N\"]\r\n[Vulnerable \"None\"]\r\n[Deal "
-		  "\"N:" H1 " " H2 " " H3 " 7.AKQJ8.J9865.47\"]\r\n"
+		  "[Dealer \"N\"]\r\n[Vulnerable \"None\"]\r\n"
+		  "[Deal \"N:" H1 " " H2 " " H3 " 7.AKQJ8.J9865.47\"]\r\n"
 		  "[Scoring \"\"]\r\n[Declarer \"\"]\r\n[Contract \"\"]\r\n[Result \"\"]\r\n",
 		  "ranks not descending@12 " },
 		{ "% EXPORT\n[Dealer \"N\"]\n[Board \"1\"]\n\t\n[Dealer \"E\"]\n"
@@ -574,14 +574,16 @@ static void what_is_known_of_a_partial_deal_is_kept(void **state)
 {
 	static const char text[] =
 		"[Board \"1\"]\n[Deal \"N:AKQJT98765432... - - -\"]\n\n"
-		"[Board \"2\"]\n[Deal \"N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. "
-		"...AKQJT98765432\"]\n\n"
-		"[Board \"3\"]\n[Deal \"N:AKQJT98765432... .AKQJT98765432.. ..AKQ2.KQJT98765 "
-		"..JT9876543.A432\"]\n\n"
+		"[Board \"2\"]\n"
+		"[Deal \"N:AKQJT98765432... .AKQJT98765432.. ..AKQJT98765432. ...AKQJT98765432\"]\n"
+		"\n"
+		"[Board \"3\"]\n"
+		"[Deal \"N:AKQJT98765432... .AKQJT98765432.. ..AKQ2.KQJT98765 ..JT9876543.A432\"]\n"
+		"\n"
 		"[Board \"a-1\"]\n[Dealer \"W\"]\n[Vulnerable \"EW\"]\n[Deal \"E:AK... - - -\"]\n\n"
 		"[Board \"5\"]\n[Deal \"N:AK... A... - -\"]\n\n"
-		"[Board \"6\"]\n[Deal \"N:AK32.AK32.AK32.A QJT9.QJT9.QJT9.K 876.876.8765.QJT "
-		"-\"]\n\n";
+		"[Board \"6\"]\n"
+		"[Deal \"N:AK32.AK32.AK32.A QJT9.QJT9.QJT9.K 876.876.8765.QJT -\"]\n\n";
 	struct dealbox_set *set = dealbox_set_new(NULL), *other = dealbox_set_new(NULL);
 	struct dealbox_format_tally tally;
 	struct dealbox_board board;

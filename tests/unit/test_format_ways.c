@@ -139,8 +139,8 @@ static void pbn(void **state)
 	static const char *const files[] = {
 		BOARD(1) "[Dealer \"N\"]\n[Vulnerable \"None\"]\n" DEAL(A) "\n",
 		"% EXPORT\n" BOARD(1) "[Scoring \"\"]\r\n[Annotator \"x\"]\r\n" DEAL(A) "\n"
-		BOARD(2) "[Scoring \"IMP\"]\r\n[Annotator \"x\"]\r\n[Deal "
-			 "\"W:" H4 " " H1 " " H2 " " H3 "\"]\n",
+		BOARD(2) "[Scoring \"IMP\"]\r\n[Annotator \"x\"]\r\n"
+			 "[Deal \"W:" H4 " " H1 " " H2 " " H3 "\"]\n",
 		DEAL(A) DEAL(B) BOARD(1) BOARD(2) "[Note \"1\"]\n[Note \"2\"]\n\n" DEAL(C) BOARD(4)
 		"[Site \"12345678901234567\"]\n",
 		/* the first tag is malformed; the second deal is invalid */
@@ -149,10 +149,10 @@ static void pbn(void **state)
 		DEAL(A) BOARD(1) "\n" BOARD(2) DEAL(B) BOARD(3) "[Dealer \"N\"]\n",
 		"% EXPORT\n" DEAL(A) BOARD(1) "\n" DEAL(B) BOARD(2) "\n",
 		/* all cards, but one hand lacks a suit, and another has five */
-		BOARD(1) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. "
-			      "...AKQJT98765432") "\n"
-		BOARD(2) DEAL("AKQJT98765432.A. .KQJT98765432... ..AKQJT98765432. "
-			      "...AKQJT98765432"),
+		BOARD(1) DEAL("AKQJT98765432.A. .KQJT98765432... "
+			      "..AKQJT98765432. ...AKQJT98765432") "\n"
+		BOARD(2) DEAL("AKQJT98765432.A. .KQJT98765432... "
+			      "..AKQJT98765432. ...AKQJT98765432"),
 	};
 
 	(void)state;

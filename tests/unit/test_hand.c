@@ -780,8 +780,7 @@ static void codes_of_a_file(void **state)
 
 	(void)state;
 	assert_int_equal(hand_codes_read(&codes, "4711 SA\n\n0815\tH10\r\n99,3d\n12 2c", &line,
-					 &why),
-			 0);
+					 &why), 0);
 	assert_int_equal(hand_codes_find(&codes, "4711"), 0);
 	assert_int_equal(hand_codes_find(&codes, "0815"), 17);
 	assert_int_equal(hand_codes_find(&codes, "12"), 51);

@@ -495,8 +495,7 @@ static void a_plan_is_loaded(void **state)
 	assert_int_equal(fake->command[0].a, 5);
 	assert_int_equal(fake->command[0].b, WIRE_PLAN_SIZE(52));
 	assert_int_equal(dealbox_decode_plan(fake->plan, fake->plan_size, &fake->descriptor, 5,
-					     &got, &detail),
-			 DEALBOX_ERR_OK);
+					     &got, &detail), DEALBOX_ERR_OK);
 	assert_memory_equal(got.pocket, plan.pocket, 52);
 }
 

@@ -83,8 +83,8 @@ static void test_wrong_lines(void **state)
 		unsigned long line;
 	} cases[] = {
 		{ "turn S\n", "the first line is rules", 1 },
-		{ "rules whist\n", "there may stand: duplicate-2007, duplicate-2017, rubber, "
-				   "preferans", 1 },
+		{ "rules whist\n", "there may stand: duplicate-2007, "
+				   "duplicate-2017, rubber, preferans", 1 },
 		{ "rules rubber\nrules rubber\n", "rules stands once", 2 },
 		{ "rules rubber\n\n# nothing\nW shufle\n", "\"shufle\" is no word of a record", 4 },
 		{ "rules rubber\nshuffle\n", "who? Before shuffle stands", 2 },
@@ -151,12 +151,11 @@ static void test_wrong_lines(void **state)
 		  "line 3 says another origin", 4 },
 		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact\n"
 		  "machine copy exact\n", "copies instructed, which is 1", 5 },
-		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy exact "
-		  "2\n", "copies instructed, which is 1", 4 },
-		{ "rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact "
-		  "1\n"
-		  "machine copy exact 2\nmachine copy exact\n", "copies instructed, which is 2",
-		  6 },
+		{ "rules duplicate-2017\ndirector instruct copies 1\nboard 1\n"
+		  "machine copy exact 2\n", "copies instructed, which is 1", 4 },
+		{ "rules duplicate-2017\ndirector instruct copies 2\nboard 1\n"
+		  "machine copy exact 1\nmachine copy exact 2\nmachine copy exact\n",
+		  "copies instructed, which is 2", 6 },
 		{ "rules preferans\ngame all-pass open closed\n", "closed and open cannot stand",
 		  2 },
 		{ "rules preferans\ngame misere open\n", "open cannot stand after game misere", 2 },
@@ -190,14 +189,14 @@ static void test_right_lines(void **state)
 		"rules rubber\nW find surplus E in-hand dummy\n",
 		"rules rubber\nW find missing E\n",
 		"rules rubber\nW find missing E elsewhere\n",
-		"rules duplicate-2017\ndirector instruct copies 1\nboard 1\nmachine copy "
-		"different\n"
-		"machine copy exact\nboard 2\nmachine copy exact\n",
+		"rules duplicate-2017\ndirector instruct copies 1\nboard 1\n"
+		"machine copy different\nmachine copy exact\nboard 2\nmachine copy exact\n",
 		"rules duplicate-2017\ndirector instruct copies 2\nboard 1\nmachine copy exact 2\n"
 		"machine copy exact 2\nmachine copy exact 1\n",
-		"rules duplicate-2017\ndirector instruct method biased\ndirector instruct method "
-		"random\n", "rules duplicate-2017\nboard 1\norigin exchanged\nboard 2\norigin "
-			    "other-session\n",
+		"rules duplicate-2017\n"
+		"director instruct method biased\ndirector instruct method random\n",
+		"rules duplicate-2017\n"
+		"board 1\norigin exchanged\nboard 2\norigin other-session\n",
 		"rules preferans\nturn N\nintent none\nN deal rest\nturn E\nintent possible\n",
 		"rules preferans\nturn N\nE call pass\ngame all-pass closed\n",
 	};
@@ -228,21 +227,18 @@ static void test_error_stays(void **state)
 	/* without an error object the call still fails */
 	j = dealbox_judge_new(hear, &heard);
 	assert_int_equal(dealbox_record_parse("nonsense", 8, &(struct dealbox_happening){ 0 },
-					      NULL),
-			 -EINVAL);
+					      NULL), -EINVAL);
 	assert_int_equal(dealbox_judge_line(j, "nonsense", 8, NULL), -EINVAL);
 	assert_int_equal(dealbox_judge_line(j, "rules rubber", 12, NULL), -EINVAL);
 	assert_int_equal(dealbox_judge_happening(j, &(struct dealbox_happening){ 0 }, NULL),
 			 -EINVAL);
 	assert_int_equal(dealbox_judge_trace(j, &(struct dealbox_plan){ 0 }, NULL, NULL, NULL,
-					     NULL),
-			 -EINVAL);
+					     NULL), -EINVAL);
 	dealbox_judge_free(j);
 
 	/* a word may not contain zero bytes */
 	assert_int_equal(dealbox_record_parse("S\0\0\0\0\0\0\0 look", 13,
-					      &(struct dealbox_happening){ 0 }, &first),
-			 -EINVAL);
+					      &(struct dealbox_happening){ 0 }, &first), -EINVAL);
 }
 
 /* Parsing a formatted line gives the same happening, for a line with each kind of word. */
@@ -495,9 +491,9 @@ static void test_languages(void **state)
 		assert_ptr_equal(dealbox_law_translate(NULL, p->text), p->text);
 		assert_ptr_equal(dealbox_law_translate("tlh", p->text), p->text);
 		for (size_t l = 1; dealbox_law_language(l); l++)
-			assert_string_not_equal(dealbox_law_translate(dealbox_law_language(l),
-								      p->text),
-						p->text);
+			assert_string_not_equal(p->text,
+						dealbox_law_translate(dealbox_law_language(l),
+								      p->text));
 	}
 	assert_null(dealbox_paragraph_find(DEALBOX_RULES_RUBBER, "6D1"));
 	assert_non_null(dealbox_paragraph_find(DEALBOX_RULES_DUPLICATE_2007, "6D1"));
@@ -580,8 +576,8 @@ static void read_pocket(struct dealbox_trace *trace, dealbox_cards cards)
 
 static void test_capture(void **state)
 {
-	dealbox_cards hands[4] = { 0x1fffULL, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 },
-		      cards;
+	dealbox_cards hands[4] = { 0x1fffULL, 0x1fffULL << 13, 0x1fffULL << 26, 0x1fffULL << 39 };
+	dealbox_cards cards;
 	struct dealbox_trace *traces[4];
 	const struct dealbox_trace *const *read = (const struct dealbox_trace *const *)traces;
 	struct dealbox_deal out;

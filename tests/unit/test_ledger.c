@@ -147,8 +147,7 @@ static uint64_t make_job(struct dealbox_ledger *l, const char *session, uint32_t
 	make_boards(boards, 4, first);
 	assert_int_equal(dealbox_ledger_add_set(l, session, boards, 4, &set, NULL), 0);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 4,
-				 .copies = copies, .options = options),
-			 0);
+				 .copies = copies, .options = options), 0);
 	return job;
 }
 
@@ -645,8 +644,7 @@ static void test_job(void **state)
 	make_boards(boards, 4, 1);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, 4, &set, NULL), 0);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2,
-				 .copies = 3, .options = DEALBOX_JOB_DESCENDING, .priority = 5),
-			 0);
+				 .copies = 3, .options = DEALBOX_JOB_DESCENDING, .priority = 5), 0);
 	found = last_job(l);
 	assert_int_equal(found.job, job);
 	assert_in_range(found.at / 1000000, time(NULL) - 600, time(NULL));
@@ -674,8 +672,7 @@ static void test_job(void **state)
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 0,
 				 .copies = 1), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2,
-				 .copies = 1, .options = DEALBOX_JOB_EVENT << 1),
-			 -EINVAL);
+				 .copies = 1, .options = DEALBOX_JOB_EVENT << 1), -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);
 }
@@ -695,29 +692,26 @@ static uint64_t make_job_for(struct dealbox_ledger *l, const char *const *machin
 	make_boards(&board, 1, 1000);
 	assert_int_equal(dealbox_ledger_add_set(l, "s", &board, 1, &set, NULL), 0);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-				 .copies = 1, .machines = machines),
-			 0);
+				 .copies = 1, .machines = machines), 0);
 	return job;
 }
 
 static void test_job_for_machines(void **state)
 {
-	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const twice[] = { "a", "a",
-											 NULL };
+	static const char *const two[] = { "SN7", "port:1-2", NULL };
+	static const char *const twice[] = { "a", "a", NULL };
 	static const char *const none[] = { NULL }, *const empty[] = { "", NULL };
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	static const unsigned int number = 1;
-	uint64_t any = make_job_for(l, none), kept = make_job_for(l, two), set = last_job(l).set,
-		 job;
+	uint64_t any = make_job_for(l, none), kept = make_job_for(l, two), set = last_job(l).set;
+	uint64_t job;
 	char found[64] = "";
 
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-				 .copies = 1, .machines = twice),
-			 -EINVAL);
+				 .copies = 1, .machines = twice), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-				 .copies = 1, .machines = empty),
-			 -EINVAL);
+				 .copies = 1, .machines = empty), -EINVAL);
 	assert_int_equal(last_job(l).job, kept);
 	dealbox_ledger_free(l);
 	l = open_ledger(f->db, WRITE);
@@ -732,9 +726,8 @@ static void test_job_for_machines(void **state)
 /* A job is kept to other machines later: the last list counts, and all of it or nothing. */
 static void test_job_is_kept_to_machines(void **state)
 {
-	static const char *const two[] = { "SN7", "port:1-2", NULL }, *const other[] = { "Z", "A",
-											 "M",
-											 NULL };
+	static const char *const two[] = { "SN7", "port:1-2", NULL };
+	static const char *const other[] = { "Z", "A", "M", NULL };
 	static const char *const none[] = { NULL }, *const twice[] = { "b", "a", "b", NULL };
 	static const char *const empty[] = { "c", "", NULL };
 	const struct {
@@ -766,8 +759,7 @@ static void test_job_is_kept_to_machines(void **state)
 	/* it is about the whole job */
 	assert_int_equal(sqlite3_prepare_v2(l->db,
 					    "SELECT count(*), count(board), count(copy) FROM acts",
-					    -1, &acts, NULL),
-			 SQLITE_OK);
+					    -1, &acts, NULL), SQLITE_OK);
 	assert_int_equal(sqlite3_step(acts), SQLITE_ROW);
 	assert_true(sqlite3_column_int(acts, 0));
 	assert_int_equal(sqlite3_column_int(acts, 1) + sqlite3_column_int(acts, 2), 0);
@@ -888,8 +880,7 @@ static void test_last_among_many(void **state)
 
 	/* its outcome is included */
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
-					    NULL, 0),
-			 0);
+					    NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &last), 0);
 	assert_int_equal(last.id, insertion);
 	assert_int_equal(last.outcome, DEALBOX_LEDGER_VOID);
@@ -967,8 +958,7 @@ static void test_old_ledger(void **state)
 	assert_int_equal(last_job(l).job, job);
 	assert_int_equal(dealbox_ledger_machines(l, job, join_machines, found), 0);
 	assert_int_equal(dealbox_ledger_machines(l, make_job_for(l, machines), join_machines,
-						 found),
-			 0);
+						 found), 0);
 	assert_string_equal(found, "SN7 ");
 	assert_int_equal(dealbox_ledger_verify(l, NULL, NULL, NULL, NULL), 0);
 	dealbox_ledger_free(l);
@@ -988,8 +978,7 @@ static void test_emulations(void **state)
 	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), -EALREADY);
 	assert_int_equal(dealbox_ledger_add_emulation(l, 9999), -ENOENT);
 	assert_int_equal(dealbox_ledger_end(l, emulated, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
-					    NULL, 0),
-			 0);
+					    NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 1, &real), 0);
 	assert_int_equal(dealbox_ledger_emulated(l, real), 0);
 	dealbox_ledger_free(l);
@@ -1136,21 +1125,17 @@ static void test_law(void **state)
 	make_job(l, "s", 1, 1, 0);
 	set = last_job(l).set;
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-				 .copies = 1, .options = law),
-			 -EINVAL);
+				 .copies = 1, .options = law), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
 				 .options = law | DEALBOX_JOB_CAPTURE), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
-				 .options = law),
-			 0);
+				 .options = law), 0);
 	assert_int_equal(last_job(l).options, law);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
-					    make_trace(), 52),
-			 -EINVAL);
+					    make_trace(), 52), -EINVAL);
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
-					    52),
-			 0);
+					    52), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
 	job = make_job(l, "s", 1, 1, 0);
 	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
@@ -1211,8 +1196,7 @@ static void test_user(void **state)
 						 "AND copy IS NULL AND machine IS NULL", ""), 0);
 	assert_int_equal(acts, 2);
 	assert_int_equal(ledger_number(l, &acts, "SELECT value FROM acts WHERE job IS NOT NULL",
-				       ""),
-			 0);
+				       ""), 0);
 	assert_int_equal(acts, 0);
 	dealbox_ledger_user(l, DEALBOX_UID_NONE);
 	make_job(l, "u", 1, 1, 0);
@@ -1289,8 +1273,7 @@ static void test_counts(void **state)
 	assert_int_equal(counts(l, 1), 0);
 	assert_int_equal(counts(l, 2), 0);
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
-					    NULL, 0),
-			 0);
+					    NULL, 0), 0);
 	assert_int_equal(counts(l, 1), 0);
 	assert_int_equal(counts(l, 2), 0);
 	deal_exact(l, job, 1, 1, 3);
@@ -1626,12 +1609,12 @@ static void test_whole_is_checked(void **state)
 {
 	static const char *const deeds[] = {
 		"DROP TRIGGER sets_no_update; UPDATE sets SET session = 'x' WHERE seq = 1",
-		"DROP TRIGGER boards_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM boards "
-		"WHERE seq = 2",
+		"DROP TRIGGER boards_no_delete; PRAGMA foreign_keys = OFF; "
+		"DELETE FROM boards WHERE seq = 2",
 		/* an index that lacks a row: a repeat would not be found */
-		("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE INDEX "
-		 "insertions_copy ON insertions (copy, number, job)' WHERE name = "
-		 "'insertions_copy'"),
+		("PRAGMA writable_schema = ON; UPDATE sqlite_schema "
+		 "SET sql = 'CREATE INDEX insertions_copy ON insertions (copy, number, job)' "
+		 "WHERE name = 'insertions_copy'"),
 	};
 	struct folder *f = *state;
 	struct dealbox_ledger *l;
@@ -1996,9 +1979,10 @@ static void test_restored(void **state)
 						  "0 AND differences = 0 AND trace IS NULL",
 						  ""), 0);
 	assert_int_equal(known, 3);
-	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM acts WHERE act = ? AND "
-						  "board IS NULL AND copy IS NULL AND value = 0",
-						  "i", (int64_t)DEALBOX_ACT_PAUSE), 0);
+	assert_int_equal(ledger_number(l, &known,
+				       "SELECT count(*) FROM acts WHERE act = ? AND "
+				       "board IS NULL AND copy IS NULL AND value = 0",
+				       "i", (int64_t)DEALBOX_ACT_PAUSE), 0);
 	assert_int_equal(known, 1);
 	/* what the machine dealt since is not known */
 	assert_int_equal(dealbox_ledger_restored(l, &restored), 0);
@@ -2410,8 +2394,8 @@ static void test_columns(void **state)
 	assert_int_equal(sqlite3_open(f->db, &db), SQLITE_OK);
 	for (kind = LEDGER_SET; kind < LEDGER_KINDS; kind++) {
 		snprintf(sql, sizeof(sql),
-			 "SELECT group_concat(name, ', ') FROM pragma_table_info('%s') WHERE name "
-			 "<> 'seq'", ledger_tables[kind].name);
+			 "SELECT group_concat(name, ', ') FROM pragma_table_info('%s') "
+			 "WHERE name <> 'seq'", ledger_tables[kind].name);
 		assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
 		assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
 		ledger_columns(kind, names);
@@ -2712,8 +2696,7 @@ static void test_limits_of_jobs(void **state)
 	make_job(l, "t", 3, 1, 0);
 	deal_exact(l, first, 3, 1, 1);
 	refused(l, ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &number, .count = 1),
-		-EEXIST,
-		"was dealt for the session 's' (Law 6D2)");
+		-EEXIST, "was dealt for the session 's' (Law 6D2)");
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = last_job(l).set, .boards = &three,
 				 .count = 1), 0);
 	/* a capture may have any board */
@@ -2767,24 +2750,20 @@ static void test_limits_of_outcomes(void **state)
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_NONE, 0, 0, trace, 52), -EINVAL,
 		"0 is not an outcome");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED + 1, 0, 0, trace, 52),
-		-EINVAL,
-		"6 is not an outcome");
+		-EINVAL, "6 is not an outcome");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, trace, 0), -EINVAL,
 		"not recorded without its trace");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, NULL, 52),
-		-EINVAL,
-		"not recorded without its trace");
+		-EINVAL, "not recorded without its trace");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, NULL, 52),
-		-EINVAL,
-		"not recorded without its trace");
+		-EINVAL, "not recorded without its trace");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, DEALBOX_EV_JAM, 0, trace,
 				      52),
 		-EINVAL, "no differences and no reason");
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, trace, 52), -EINVAL,
 		"no differences and no reason");
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3,
-					    trace, 52),
-			 0);
+					    trace, 52), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_in_range(found.begun / 1000000, began, time(NULL));
 	assert_in_range(found.ended / 1000000, began, time(NULL));
@@ -2811,8 +2790,7 @@ static void test_limits_of_outcomes(void **state)
 				 .options = DEALBOX_JOB_CAPTURE), 0);
 	assert_int_equal(dealbox_ledger_begin(l, capture, 1, 1, "SN2", 9, 1, &insertion), 0);
 	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, trace, 52),
-		-EINVAL,
-		"a capture is captured");
+		-EINVAL, "a capture is captured");
 	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    trace, 5), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &found), 0);
@@ -3003,8 +2981,8 @@ static void test_unsealed(void **state)
 	} deeds[] = {
 		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = substr(sealed, 1, 71)",
 		  true },
-		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = CAST(sealed || x'00' "
-		  "AS BLOB)", true },
+		{ "DROP TRIGGER boards_no_update; "
+		  "UPDATE boards SET sealed = CAST(sealed || x'00' AS BLOB)", true },
 		{ "DROP TRIGGER boards_no_update; UPDATE boards SET sealed = "
 		  "zeroblob(length(sealed))", true },
 		/* of another board */
@@ -3048,8 +3026,7 @@ static void test_unsealed(void **state)
 				"cannot be unsealed");
 		} else {
 			refused(l, dealbox_ledger_get_trace(l, insertion, &events, &count),
-				-EUCLEAN,
-				"cannot be unsealed");
+				-EUCLEAN, "cannot be unsealed");
 			assert_null(events);
 			assert_int_equal(count, 0);
 		}
@@ -3069,11 +3046,9 @@ static void test_damaged_frame(void **state)
 		{ "DROP TRIGGER ledger_no_delete; DELETE FROM ledger", -EUCLEAN,
 		  "does not say which key is its own" },
 		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = substr(key_id, 1, 15)",
-		  -EKEYREJECTED,
-		  "the key of another ledger" },
+		  -EKEYREJECTED, "the key of another ledger" },
 		{ "DROP TRIGGER ledger_no_update; UPDATE ledger SET key_id = zeroblob(16)",
-		  -EKEYREJECTED,
-		  "the key of another ledger" },
+		  -EKEYREJECTED, "the key of another ledger" },
 		{ "DROP TABLE ledger", -EIO, "no such table" },
 		{ LAX "DROP TRIGGER chain_no_update; UPDATE chain SET hash = substr(hash, 1, 31) "
 		      "WHERE seq = (SELECT max(seq) FROM chain)", -EUCLEAN, "was changed" },
@@ -3217,8 +3192,7 @@ static void test_restored_records(void **state)
 	l = open_ledger(f->db, CREATE);
 	first = make_job(l, "s", 1, 3, 0);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = (unsigned int[]){ 1 }, .count = 1,
-				 .copies = 1, .options = DEALBOX_JOB_CAPTURE),
-			 0);
+				 .copies = 1, .options = DEALBOX_JOB_CAPTURE), 0);
 	deal_exact(l, first, 1, 1, 1);
 	dealbox_ledger_free(l);
 	tamper(f->db, "PRAGMA journal_mode = DELETE");
@@ -3282,8 +3256,7 @@ static void test_settings(void **state)
 				 SQLITE_OK);
 		assert_int_equal(set, 1);
 		assert_int_equal(sqlite3_db_config(l->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, -1,
-						   &set),
-				 SQLITE_OK);
+						   &set), SQLITE_OK);
 		assert_int_equal(set, 0);
 		dealbox_ledger_free(l);
 	}
@@ -3401,11 +3374,11 @@ static void test_format(void **state)
 	}
 	spit(f->key, key, sizeof(key));
 	tamper(f->db, "DROP TRIGGER ledger_no_update; "
-	       "UPDATE ledger SET key_id = x'08fba9b9d9de6ba2b903dd4802e760d1'; PRAGMA "
-	       "foreign_keys = OFF; INSERT INTO sets VALUES (1000, 5, 'Montag, \u00fc', 2, "
+	       "UPDATE ledger SET key_id = x'08fba9b9d9de6ba2b903dd4802e760d1'; "
+	       "PRAGMA foreign_keys = OFF; INSERT INTO sets VALUES (1000, 5, 'Montag, \u00fc', 2, "
 	       "x'000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'); "
-	       "INSERT INTO acts VALUES (1001, -6, 4294967295, 9, NULL, NULL, NULL, 78187493520, "
-	       "'SN1')");
+	       "INSERT INTO acts VALUES (1001, -6, 4294967295, 9, NULL, NULL, NULL, "
+	       "78187493520, 'SN1')");
 	l = open_ledger(f->db, 0);
 	assert_int_equal(ledger_hash(l, LEDGER_SET, 1000, before, hash), 0);
 	from_hex("acf8529056e0b8a9b5d04c7220716ae5bd946258ae0d7ae9126c3ffd15cb6ede", wanted, 32);

@@ -70,8 +70,8 @@ static bool fails(const char *call)
 	{ \
 		return fails(#name) ? (failed) : __real_##name arguments; \
 	}
-#define WRAP_SQLITE(name, parameters, arguments) WRAP(int, name, failing.with, parameters, \
-						      arguments)
+#define WRAP_SQLITE(name, parameters, arguments) \
+	WRAP(int, name, failing.with, parameters, arguments)
 
 WRAP(void *, malloc, NULL, (size_t size), (size))
 WRAP(void *, calloc, NULL, (size_t count, size_t size), (count, size))
@@ -563,8 +563,9 @@ static int call_end(struct dealbox_ledger *l)
 	return err;
 }
 
-static const struct dealbox_ledger_attestation signed_word = { .public_key = { 1 },
-							       .nonce = { 2 } };
+static const struct dealbox_ledger_attestation signed_word = {
+	.public_key = { 1 }, .nonce = { 2 }
+};
 
 /* The next call has another insertion. */
 static int call_add_attestation(struct dealbox_ledger *l)
@@ -632,10 +633,10 @@ static int call_last(struct dealbox_ledger *l)
 
 static int call_counts(struct dealbox_ledger *l)
 {
-	int err = dealbox_ledger_counts(l, &(struct dealbox_ledger_insertion){ .id = world.ended,
-									       .job = world.job,
-									       .board = 1,
-									       .copy = 1 });
+	const struct dealbox_ledger_insertion ended = {
+		.id = world.ended, .job = world.job, .board = 1, .copy = 1
+	};
+	int err = dealbox_ledger_counts(l, &ended);
 
 	return err == 1 ? 0 : err;
 }
@@ -985,8 +986,8 @@ static void test_open_database(void **state)
 		const char *name;
 		int with, error;
 	} failures[] = {
-		{ "sqlite3_open_v2", SQLITE_NOMEM, -ENOMEM }, { "sqlite3_prepare_v3", SQLITE_NOMEM,
-								-ENOMEM },
+		{ "sqlite3_open_v2", SQLITE_NOMEM, -ENOMEM },
+		{ "sqlite3_prepare_v3", SQLITE_NOMEM, -ENOMEM },
 		{ "sqlite3_step", SQLITE_BUSY, -EBUSY }, { "sqlite3_exec", SQLITE_FULL, -ENOSPC },
 		{ "sqlite3_bind_text", SQLITE_NOMEM, -ENOMEM }, { "asprintf", ENOMEM, -ENOMEM },
 		{ "strdup", ENOMEM, -ENOMEM },
@@ -1027,23 +1028,23 @@ static void test_open_files(void **state)
 		int with, error;
 		const char *words;
 	} failures[] = {
-		{ NEW, "open64", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output "
-					       "error" },
+		{ NEW, "open64", 1, EIO, -EIO, "ledger.key.new: cannot be made: "
+					       "Input/output error" },
 		{ NEW, "open64", 2, EIO, -EIO, "ledger.new: cannot be made: Input/output error" },
 		{ NEW, "open64", 3, EIO, -EIO, "ledger: Input/output error" },
 		{ NEW, "open64", 4, EIO, -ENOKEY, "cannot be read: Input/output error" },
 		{ NEW, "open64", 5, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ NEW, "open64", 6, EIO, -EIO, "ledger.heads: Input/output error" },
-		{ NEW, "write", 1, 0, -ENOSPC, "ledger.key.new: cannot be made: No space left on "
-					       "device" },
+		{ NEW, "write", 1, 0, -ENOSPC, "ledger.key.new: cannot be made: "
+					       "No space left on device" },
 		{ NEW, "write", 2, 0, 0, "" },
-		{ NEW, "fsync", 1, EIO, -EIO, "ledger.key.new: cannot be made: Input/output "
-					      "error" },
+		{ NEW, "fsync", 1, EIO, -EIO, "ledger.key.new: cannot be made: "
+					      "Input/output error" },
 		{ NEW, "fsync", 2, EIO, -EIO, "ledger: Input/output error" },
 		{ NEW, "rename", 1, EIO, -EIO, "ledger: cannot be made: Input/output error" },
 		{ NEW, "rename", 2, EIO, -EIO, "ledger.key.new: Input/output error" },
-		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: the key of the ledger is open to "
-						   "others" },
+		{ NEW, "fstat64", 1, EIO, -ENOKEY, "ledger.key: the key of the ledger "
+						   "is open to others" },
 		{ NEW, "fstat64", 2, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ NEW, "stat64", 1, EIO, -EIO, "ledger.heads: Input/output error" },
 		{ TO_WRITE, "open64", 1, EIO, -ENOKEY, "cannot be read: Input/output error" },
@@ -1159,9 +1160,7 @@ static void test_descriptors(void **state)
 				l = dealbox_ledger_new();
 				dealbox_ledger_open(l, db, openings[n].flags);
 				failed = has_failed();
-				/*
-				 * what took the place of one that was closed is not closed with it
-				 */
+				/* a new file with the number of a closed one stays open */
 				fd = dup(0);
 				dealbox_ledger_free(l);
 				assert_int_not_equal(fcntl(fd, F_GETFD), -1);
@@ -1281,8 +1280,8 @@ static void test_errors(void **state)
 		  "is damaged (database disk image is malformed)" },
 		{ SQLITE_NOTADB, -EUCLEAN, WRITE, "is damaged (file is not a database)" },
 		{ SQLITE_FULL, -ENOSPC, WRITE, "no room on the disk, while reading a record" },
-		{ SQLITE_BUSY_SNAPSHOT, -EBUSY, WRITE, "in use by another program, while reading a "
-						       "record" },
+		{ SQLITE_BUSY_SNAPSHOT, -EBUSY, WRITE, "in use by another program, "
+						       "while reading a record" },
 		{ SQLITE_LOCKED, -EBUSY, 0, "in use by another program, while reading a record" },
 		{ SQLITE_READONLY, -EROFS, WRITE, "may not be written, while reading a record" },
 		{ SQLITE_READONLY_DIRECTORY, -EACCES, 0, "may not be opened" },
@@ -1308,9 +1307,8 @@ static void test_errors(void **state)
 		    !strstr(dealbox_ledger_error(l)->what, db))
 			fail_msg("%d: %s", errors[n].code, dealbox_ledger_error(l)->what);
 		err = call_add_set(l);
-		assert_int_equal(err, !errors[n].flags            ? -EROFS :
-				      errors[n].error == -EUCLEAN ? -EUCLEAN :
-								    0);
+		assert_int_equal(err, !errors[n].flags ? -EROFS :
+				      errors[n].error == -EUCLEAN ? -EUCLEAN : 0);
 		if (err == -EUCLEAN)
 			assert_non_null(strstr(dealbox_ledger_error(l)->what,
 					       "nothing more is written"));

@@ -30,9 +30,8 @@ static char *certificate(const struct dealbox_signer *signer, const char *manife
 {
 	char *body, *text;
 
-	assert_true(asprintf(&body, "dealbox certificate 2\nmanifest %s\nsession rr1\nboard "
-				    "%u\ncopy 1\n"
-			     "pockets NESW\n", manifest, board) > 0);
+	assert_true(asprintf(&body, "dealbox certificate 2\nmanifest %s\nsession rr1\n"
+			     "board %u\ncopy 1\npockets NESW\n", manifest, board) > 0);
 	text = text_sign(body, signer);
 	assert_non_null(text);
 	free(body);
@@ -159,9 +158,9 @@ static void test_inclusion(void **state)
 			assert_true(dealbox_inclusion_check(&proof, leaf, size, &f->head[n]));
 			/* not at another place, not another leaf, not in another tree */
 			for (other = proof, other.place = 0; other.place <= n; other.place++)
-				assert_int_equal(dealbox_inclusion_check(&other, leaf, size,
-									 &f->head[n]),
-						 other.place == i);
+				assert_int_equal(other.place == i,
+						 dealbox_inclusion_check(&other, leaf, size,
+									 &f->head[n]));
 			next = dealbox_log_leaf(f->log, (i + 1) % LEAVES, &next_size);
 			assert_false(dealbox_inclusion_check(&proof, next, next_size, &f->head[n]));
 			if (n < LEAVES)
@@ -299,8 +298,7 @@ static void test_signatures(void **state)
 	assert_int_equal(at, 0);
 
 	assert_int_equal(dealbox_log_key_witness("club.example/lisa",
-						 dealbox_signer_public(f->witness), &witness),
-			 0);
+						 dealbox_signer_public(f->witness), &witness), 0);
 	assert_int_equal(dealbox_checkpoint_verify(note, strlen(note), &witness, &at), -ENOENT);
 	once = dealbox_checkpoint_cosign(note, strlen(note), witness.name, f->witness, 1763640000);
 	assert_int_equal(dealbox_checkpoint_verify(once, strlen(once), &witness, &at), 0);
@@ -315,8 +313,7 @@ static void test_signatures(void **state)
 	/* any number of witnesses */
 	twice = dealbox_checkpoint_cosign(once, strlen(once), "other", f->witness, 1763640002);
 	assert_int_equal(dealbox_log_key_witness("other", dealbox_signer_public(f->witness),
-						 &other),
-			 0);
+						 &other), 0);
 	assert_int_equal(dealbox_checkpoint_verify(twice, strlen(twice), &witness, &at), 0);
 	assert_int_equal(at, 1763640000);
 	assert_int_equal(dealbox_checkpoint_verify(twice, strlen(twice), &other, &at), 0);
@@ -349,8 +346,7 @@ static void test_keys_as_text(void **state)
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		assert_int_equal(dealbox_log_key_witness(names[i], dealbox_signer_public(f->pc),
-							 &key),
-				 -EINVAL);
+							 &key), -EINVAL);
 	assert_int_equal(dealbox_log_key_witness("lisa", dealbox_signer_public(f->pc), &key), 0);
 	text = dealbox_log_key_print(&key);
 	assert_int_equal(dealbox_log_key_parse(text, &again, NULL), 0);
@@ -427,8 +423,7 @@ static void test_proofs_as_text(void **state)
 	part = dealbox_log_leaf(f->log, 21, &size);
 	text = dealbox_inclusion_print(&proof, part, size, note);
 	assert_int_equal(dealbox_inclusion_parse(text, strlen(text), &again, &leaf, &leaf_size,
-						 &inside, &inside_size, NULL),
-			 0);
+						 &inside, &inside_size, NULL), 0);
 	assert_memory_equal(&proof, &again, sizeof(proof));
 	assert_int_equal(size, leaf_size);
 	assert_memory_equal(leaf, part, size);
@@ -439,27 +434,23 @@ static void test_proofs_as_text(void **state)
 	part = strstr(text, "\nindex ");
 	memmove(strstr(text, "extra "), part + 1, strlen(part));
 	assert_int_equal(dealbox_inclusion_parse(text, strlen(text), &again, &leaf, &leaf_size,
-						 &inside, &inside_size, NULL),
-			 0);
+						 &inside, &inside_size, NULL), 0);
 	assert_null(leaf);
 	for (size_t cut = 0; cut < strlen(text); cut++)
 		assert_int_equal(dealbox_inclusion_parse(text, cut, &again, &leaf, &leaf_size,
-							 &inside, &inside_size, NULL),
-				 -EINVAL);
+							 &inside, &inside_size, NULL), -EINVAL);
 	free(text);
 
 	assert_int_equal(dealbox_log_prove_since(f->log, 21, LEAVES, &proof), 0);
 	text = dealbox_consistency_print(&proof, note);
 	assert_memory_equal(text, "old 21\n", 7);
 	assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside,
-						   &inside_size, NULL),
-			 0);
+						   &inside_size, NULL), 0);
 	assert_memory_equal(&proof, &again, sizeof(proof));
 	assert_string_equal(inside, note);
 	for (size_t cut = 0; cut < strlen(text); cut++)
 		assert_int_equal(dealbox_consistency_parse(text, cut, &again, &inside, &inside_size,
-							   NULL),
-				 -EINVAL);
+							   NULL), -EINVAL);
 	free(text);
 
 	/* libsodium's decoder takes the first of these bytes for a digit */
@@ -481,15 +472,13 @@ static void test_proofs_as_text(void **state)
 	proof.count = DEALBOX_LOG_HASHES;
 	text = dealbox_consistency_print(&proof, note);
 	assert_int_equal(dealbox_consistency_parse(text, strlen(text), &again, &inside,
-						   &inside_size, NULL),
-			 0);
+						   &inside_size, NULL), 0);
 	part = strchr(text, '\n') + 1;
 	inside = strchr(part, '\n') + 1;
 	assert_true(asprintf(&leaf, "%.*s%.*s%s", (int)(part - text), text, (int)(inside - part),
 			     part, part) > 0);
 	assert_int_equal(dealbox_consistency_parse(leaf, strlen(leaf), &again, &inside,
-						   &inside_size, NULL),
-			 -EINVAL);
+						   &inside_size, NULL), -EINVAL);
 	free(leaf);
 	free(text);
 	free(note);

@@ -446,11 +446,11 @@ static void each_command_in_each_state(void **state)
 		{ CLEAR_FAULT, 0, 0, 0, { STATE, STATE, STATE, STATE, OK, STATE } },
 		{ RELEASE_BOARD, 0, 0, 0, { OK, STATE, STATE, STATE, OK, OK } },
 		{ LOCATE, 5, 0, 0, { OK, OK, OK, OK, OK, OK } },
-		{ ATTEST, 0, 1, 0, { BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH,
-				     BAD_LENGTH } },
-		{ COMMANDS_END, 0, 1, 0, { BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST,
-					   BAD_REQUEST,
-				     BAD_REQUEST } },
+		{ ATTEST, 0, 1, 0,
+		  { BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH, BAD_LENGTH } },
+		{ COMMANDS_END, 0, 1, 0,
+		  { BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST, BAD_REQUEST,
+		    BAD_REQUEST } },
 	};
 
 	(void)state;
@@ -1090,10 +1090,7 @@ static void a_deal_is_attested(void **state)
 		assert_int_equal(get_u32(signer.statement + 16), 1);
 		assert_int_equal(get_u32(signer.statement + 20), 1);
 		assert_int_equal(get_u32(signer.statement + 24), 26);
-		/*
-		 * the board may go; half a turn of the clock later, another statement is made at
-		 * once
-		 */
+		/* the board may go; another statement is made at once, half a clock's turn later */
 		core_board(&m.core, false, 0);
 		core_board(&m.core, true, 4);
 		for (int i = 0; i < 3; i++)
@@ -1466,9 +1463,8 @@ static void anything_at_any_time(void **state)
 				break;
 			case 6:
 				if (!kind && !command(LOAD, 7, 44, 0))
-					core_bulk(&m.core, block,
-						  (uint16_t)plan(block, chance(3) ? 1 : 2, 8,
-								 four));
+					core_bulk(&m.core, block, (uint16_t)
+						  plan(block, chance(3) ? 1 : 2, 8, four));
 				break;
 			case 7:
 				command((uint8_t)(PAUSE + chance(6)), 0, 0, 0);

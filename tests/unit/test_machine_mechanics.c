@@ -33,8 +33,8 @@
 
 static const char head[] =
 	"[machine]\ncapacity = 13\nhopper = 60\n"
-	"[outputs]\nfeed = m 0 most=1500\nrelease = m 1 most=1200\nheartbeat = m 2\nlock = m 15 "
-	"most=4000\n"
+	"[outputs]\nfeed = m 0 most=1500\nrelease = m 1 most=1200\nheartbeat = m 2\n"
+	"lock = m 15 most=4000\n"
 	"[gates]\na = m 3 most=1100\nb = m 4 most=1100\nc = m 5 most=1100\n"
 	"[pockets]\n0 = a\n1 = b\n2 = c\n3 = none\n"
 	"[inputs]\nreader = m 6\ncard = m 7\nhopper = m 8\nboard = m 9\n";

@@ -76,8 +76,9 @@ static void add_bytes(struct transfer *transfer, const char *at)
 
 static void add_line(const char *line)
 {
-	static const char *const pipes[] = { "class", "setup", "data", "done", "stall", "bulk",
-					     "int in", "int out", "hash" };
+	static const char *const pipes[] = {
+		"class", "setup", "data", "done", "stall", "bulk", "int in", "int out", "hash"
+	};
 	struct transfer *transfer = &story.transfers[story.count];
 
 	if (*line == ';')
@@ -204,10 +205,7 @@ static void move(const uint8_t *event)
 		core_board(&m.core, false, 0);
 		break;
 	case 0x12:
-		/*
-		 * the page's machine reads this card before the last has fallen; the core waits for
-		 * it
-		 */
+		/* the page's machine reads this card before the last has fallen; the core waits */
 		if (m.falls) {
 			m.falls = false;
 			core_landed(&m.core, m.gate);

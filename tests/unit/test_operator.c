@@ -104,8 +104,8 @@ static void test_facts(void **state)
 		const char *says, *says_not;
 	} rows[] = {
 		{ DEALBOX_OPERATOR_JAM, { .card = 8, .cards = 52, .place = 3, .code = 3 },
-		  "close the cover. This was at card 8 of 52. It is stuck at the gate. The board "
-		  "is void:", "code" },
+		  "close the cover. This was at card 8 of 52. "
+		  "It is stuck at the gate. The board is void:", "code" },
 		/* a place of a later protocol is a code */
 		{ DEALBOX_OPERATOR_JAM, { .place = 77, .code = 77 }, "The machine gives code 77.",
 		  "stuck at" },
@@ -117,8 +117,8 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_UNREADABLE, { .card = 8 }, "This was at card 8.", "52" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2, .depth = 5 },
 		  "Before you empty the board, look at the two cards: the earlier one lies in the "
-		  "pocket of East, number 5 from the top. The board is void: take it out, empty "
-		  "it,", "This was" },
+		  "pocket of East, number 5 from the top. The board is void: take it out, "
+		  "empty it,", "This was" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .there = 4 },

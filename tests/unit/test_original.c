@@ -119,11 +119,9 @@ static void capture_pocket(const struct world *w, unsigned int pocket, unsigned 
 	for (n = 0; n <= end; n++)
 		events[n].seqno = events[n].machine_seq = n;
 	assert_int_equal(dealbox_ledger_begin(w->ledger, w->job, 1, pocket + 1, "SN1", 1, 1,
-					      &insertion),
-			 0);
+					      &insertion), 0);
 	assert_int_equal(dealbox_ledger_end(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
-					    events, end + 1),
-			 0);
+					    events, end + 1), 0);
 }
 
 static void capture_board(const struct world *w)
@@ -214,8 +212,7 @@ static void a_pocket_that_was_asked_for_again_does_not_count_until_it_is_read(vo
 	assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, 3, "SN1", 1, 1, &insertion), 0);
 	assert_lacks(&w, 1, 2);
 	assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL,
-					    0),
-			 0);
+					    0), 0);
 	assert_lacks(&w, 1, 2);
 	capture_pocket(&w, 2, 26, 13);
 	assert_int_equal(original(&w, 1, &deal, &pocket), 0);
@@ -268,11 +265,9 @@ static void a_job_that_deals_has_no_original(void **state)
 		NULL), 0);
 	for (n = 1; n <= DEALBOX_HANDS + 1; n++) {
 		assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, n, "SN1", n, 1,
-						      &insertion),
-				 0);
+						      &insertion), 0);
 		assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0,
-						    NULL, 0),
-				 0);
+						    NULL, 0), 0);
 	}
 	assert_lacks(&w, 1, 0);
 	world_end(&w);

@@ -20,8 +20,8 @@ static void test_settings(void **state)
 		struct panel_setting is;
 	} good[] = {
 		{ PANEL_START, "START", { "START", false, PANEL_AS_IS, 10000 } },
-		{ PANEL_STOP, "PIN 11 active-low pull-up", { "PIN 11", true, PANEL_PULL_UP,
-							     10000 } },
+		{ PANEL_STOP, "PIN 11 active-low pull-up",
+		  { "PIN 11", true, PANEL_PULL_UP, 10000 } },
 		{ PANEL_COVER, "C pull-down debounce=0", { "C", false, PANEL_PULL_DOWN, 0 } },
 		{ PANEL_BOARD, "B  debounce=1000  active-low",
 		  { "B", true, PANEL_AS_IS, 1000000 } },

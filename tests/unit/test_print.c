@@ -115,10 +115,10 @@ static void page_check(const struct boxes *page, const struct layout *layout,
 			const struct box *other = &page->list[k];
 
 			if (has_place(other) &&
-			    fmin(box->x + box->w, other->x + other->w) - fmax(box->x, other->x) >
-				    ROUNDING &&
-			    fmin(box->y + box->h, other->y + other->h) - fmax(box->y, other->y) >
-				    ROUNDING)
+			    fmin(box->x + box->w, other->x + other->w) -
+			    fmax(box->x, other->x) > ROUNDING &&
+			    fmin(box->y + box->h, other->y + other->h) -
+			    fmax(box->y, other->y) > ROUNDING)
 				box_fail("overlaps", layout, paper, box, other);
 		}
 	}
@@ -698,9 +698,10 @@ static void layouts_hold_what_they_promise(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 36; i++)
-		many[i] = (struct sheet_board){ .deal = { { 0x108421084210f, 0x842108421080,
-							    0x21084210840, 0 } },
-						.name = "8" };
+		many[i] = (struct sheet_board){
+			.deal = { { 0x108421084210f, 0x842108421080, 0x21084210840, 0 } },
+			.name = "8"
+		};
 	sheet.boards = many;
 	sheet.count = 36;
 	assert_int_equal(pages_count(&sheet, layout_find("pocket")), 2);

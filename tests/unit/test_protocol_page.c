@@ -376,8 +376,8 @@ static void attested(struct story *s)
 	e.arg[1] = INSERTION;
 	send_event(s, e, 300000);
 	say(s,
-	    "GET_STATEMENT: magic, version, flags; key id; counter, insertion, events; two "
-	    "digests");
+	    "GET_STATEMENT: magic, version, flags; key id; counter, "
+	    "insertion, events; two digests");
 	query(s, WIRE_GET_STATEMENT, made.statement, sizeof(made.statement));
 	say(s, "GET_SIGNATURE");
 	query(s, WIRE_GET_SIGNATURE, made.signature, sizeof(made.signature));

@@ -78,8 +78,7 @@ static char *session_text(const struct dealbox_square *square,
 	size_t used = 0;
 
 	assert_int_equal(dealbox_square_session(square, phase, number, reserve, boards, &session,
-						NULL),
-			 0);
+						NULL), 0);
 	assert_int_equal(dealbox_square_deal(square, keys, &session, set, NULL), 0);
 	assert_int_equal(dealbox_set_count(set), session.high - session.low + 1);
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
@@ -132,8 +131,7 @@ static void original_folder_check(const char *folder)
 	bool mended = true;
 
 	assert_int_equal(dealbox_square_keys_parse(key_text, keys_size, square, &keys, &mended,
-						   NULL),
-			 0);
+						   NULL), 0);
 	assert_false(mended);
 	assert_string_equal(dealbox_square_name(square), "Example Open Pairs");
 	assert_string_equal(dealbox_square_value(square), "44123.5");
@@ -210,19 +208,18 @@ static void test_phase_without_end(void **state)
 
 	(void)state;
 	assert_int_equal(dealbox_square_keys_parse(keyfile, strlen(keyfile), NULL, &keys, NULL,
-						   NULL),
-			 0);
+						   NULL), 0);
 	text = session_text(square, keys, 1, 3, false, "1-4,1-4,5-6");
 	assert_string_equal(text,
-		"1 3 5 original J743.94.K983.K96 T652.753.J.A7432 8.AT82.AT42.QJ85 "
-		"AKQ9.KQJ6.Q765.T\n"
-		"1 3 6 original A843.Q98.9.J9752 QJ.6532.65.AQ643 T75.KJ7.AQ873.K8 "
-		"K962.AT4.KJT42.T\n");
+		"1 3 5 original "
+		"J743.94.K983.K96 T652.753.J.A7432 8.AT82.AT42.QJ85 AKQ9.KQJ6.Q765.T\n"
+		"1 3 6 original "
+		"A843.Q98.9.J9752 QJ.6532.65.AQ643 T75.KJ7.AQ873.K8 K962.AT4.KJT42.T\n");
 	test_free(text);
 	text = session_text(square, keys, 1, 12, true, "1");
 	assert_string_equal(text,
-		"1 12 1 reserve KJ87.T853.8.KT82 A94.KQJ74.Q73.Q9 T63.A6.KJT642.A3 "
-		"Q52.92.A95.J7654\n");
+		"1 12 1 reserve "
+		"KJ87.T853.8.KT82 A94.KQJ74.Q73.Q9 T63.A6.KJT642.A3 Q52.92.A95.J7654\n");
 	test_free(text);
 	assert_int_equal(dealbox_square_session(square, 1, 12, true, "1", &session, NULL), 0);
 	assert_string_equal(session.file, "var12reserve");
@@ -331,8 +328,7 @@ static void test_keys_after_mail(void **state)
 	assert_int_equal(keys_with(NULL, "1,2:", "1,1:", &mended), -EINVAL);
 	/* a NUL byte does not hide the text after it */
 	assert_int_equal(dealbox_square_keys_parse("1,1:abc\0def\n", 12, NULL, &keys, &mended,
-						   NULL),
-			 -EINVAL);
+						   NULL), -EINVAL);
 	assert_int_equal(dealbox_square_keys_parse("\0,1:abc\n", 9, NULL, &keys, &mended, NULL),
 			 -EINVAL);
 	dealbox_square_free(square);
@@ -454,8 +450,7 @@ static void test_new_tournament(void **state)
 	}
 	assert_int_equal(lines, 12 + 1 + 1);
 	assert_int_equal(dealbox_square_keys_parse(key_text, size, again, &keys_again, &mended,
-						   &error),
-			 0);
+						   &error), 0);
 	assert_false(mended);
 
 	free(key_text);
@@ -514,8 +509,7 @@ static void test_descriptions_refused(void **state)
 		struct dealbox_error error = { 0 };
 
 		assert_int_equal(dealbox_square_parse(cases[i].text, strlen(cases[i].text), &square,
-						      &error),
-				 -EINVAL);
+						      &error), -EINVAL);
 		assert_null(square);
 		assert_int_equal(error.line, cases[i].line);
 		assert_true(*error.what);

@@ -122,11 +122,10 @@ static struct dealt *evening(size_t count, unsigned int bad)
 
 	assert_non_null(all);
 	for (n = 0; n < count; n++) {
-		all[n].insertion = (struct statistics_insertion){ .begun = (int64_t)n * DAY / 3,
-								  .judged = true,
-								  .set = 1 + n / 24,
-								  .board = 1 + n % 24,
-								  .by_card = true };
+		all[n].insertion = (struct statistics_insertion){
+			.begun = (int64_t)n * DAY / 3, .judged = true, .set = 1 + n / 24,
+			.board = 1 + n % 24, .by_card = true
+		};
 		deal(&all[n], bad, draw(3) ? 99 : draw(52));
 	}
 	return all;
@@ -412,8 +411,8 @@ static void there_is_a_limit(void **state)
 static size_t chosen(const char *months, uint64_t ids[64])
 {
 	size_t count = strlen(months), n, kept;
-	struct statistics_insertion *list =
-		calloc(count, sizeof(*list)); /* nothing behind it is read */
+	/* as long as the months: nothing behind it is read */
+	struct statistics_insertion *list = calloc(count, sizeof(*list));
 
 	for (n = 0; n < count; n++)
 		list[n] = (struct statistics_insertion){

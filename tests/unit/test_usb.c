@@ -452,8 +452,8 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *new, stru
 	struct itimerspec soon = { .it_value = { .tv_nsec = 1 } };
 
 	assert_in_range(bus.timer_count, 0, 63);
-	bus.clock_ns +=
-		(uint64_t) new->it_value.tv_sec * 1000000000 + (uint64_t) new->it_value.tv_nsec;
+	bus.clock_ns += (uint64_t)new->it_value.tv_sec * 1000000000 +
+			(uint64_t)new->it_value.tv_nsec;
 	bus.timers[bus.timer_count++] =
 		new->it_value.tv_sec * 1000 + new->it_value.tv_nsec / 1000000;
 	return __real_timerfd_settime(fd, flags, &soon, old);

@@ -268,8 +268,8 @@ static void exit_sensors_that_see_nothing_are_doubt(void **state)
 		bool sensors, exact;
 	} rows[] = {
 		{ DEALBOX_CAP_BY_CARD, false, true }, { DEALBOX_CAP_BY_CARD, true, true },
-		{ DEALBOX_CAP_EXIT_SENSORS, true, true }, { DEALBOX_CAP_EXIT_SENSORS, false,
-							    false },
+		{ DEALBOX_CAP_EXIT_SENSORS, true, true },
+		{ DEALBOX_CAP_EXIT_SENSORS, false, false },
 	};
 	struct dealbox_verdict *verdict;
 	struct run run;
@@ -762,8 +762,8 @@ static void sorted_run(struct run *run, enum mishap mishap, unsigned int cut)
 	run->events[1].arg[0] = 52;
 	for (uint8_t i = 0; i < 52; i++) {
 		uint8_t card = mishap == ALL_THE_SAME ? 0 : i;
-		uint8_t pocket = mishap == STUCK || mishap == STUCK_FACE_UP ? 0 :
-									      run->plan.pocket[i];
+		uint8_t pocket = mishap == STUCK || mishap == STUCK_FACE_UP ?
+				 0 : run->plan.pocket[i];
 		struct dealbox_event *event =
 			emit(run, DEALBOX_EV_CARD_READ, i, card, DEALBOX_NONE);
 
@@ -1571,9 +1571,9 @@ static void every_difference_has_its_sentence(void **state)
 		{ KIND(ORDER), "order",
 		  "what the machine said of the 2nd card cannot be in that order" },
 		{ KIND(GAP), "gap", "some of the machine's events are lost: there is no proof" },
-		{ CODE(DECK_SHORT), "fault", "the machine stopped: the "
-		  "hopper was empty and cards were missing; one may have come unseen with "
-		  "another" },
+		{ CODE(DECK_SHORT), "fault",
+		  "the machine stopped: the hopper was empty and cards were missing; "
+		  "one may have come unseen with another" },
 		{ CODE(REPEATED_CARD), "fault",
 		  "the machine stopped: the same card came twice" },
 		{ CODE(DOUBLE_FEED), "fault",

@@ -220,8 +220,8 @@ static void nonce(struct run *r)
 const struct test_row attest_tests[] = {
 	{ "attest", "identity", "R-5.3-3", "GET_IDENTITY", 0, ATTEST, identity },
 	{ "attest", "nonce", "R-2.3-2 R-2.3-5", "a nonce of zeros", 0, ATTEST, nonce },
-	{ "attest", "statement", "R-5.3-4 R-5.3-5 R-5.3-7 R-5.3-10 R-5.3-12 R-5.3-14 R-5.3-15 "
-				 "R-5.3-16",
+	{ "attest", "statement",
+	  "R-5.3-4 R-5.3-5 R-5.3-7 R-5.3-10 R-5.3-12 R-5.3-14 R-5.3-15 R-5.3-16",
 	  "statement and signature", NEED_BOARD, ATTEST, statement },
 	{ "attest", "refused", "R-5.3-5 R-5.3-6 R-5.3-9 R-5.3-12", "what cannot be attested",
 	  NEED_HANDS | NEED_BOARD, ATTEST, refused },

@@ -23,8 +23,8 @@ static const struct option_row {
 } option_rows[] = {
 	{ "list", NULL, "the tests and the requirements that each proves; tests nothing", 'l' },
 	{ "requirements", NULL, "the requirements, with their tests or why there is none", 'r' },
-	{ "only", "PATTERN", "only these tests: a group, or GROUP/TEST, with * and ?; may be "
-			     "repeated", 'o' },
+	{ "only", "PATTERN", "only these tests: a group, or GROUP/TEST, "
+			     "with * and ?; may be repeated", 'o' },
 	{ "json", "FILE", "write the report as JSON", 'j' },
 	{ "junit", "FILE", "write the results as JUnit XML", 'x' },
 	{ "html", "FILE", "write the report as a page for people", 'p' },
@@ -56,8 +56,10 @@ static void help(void)
 	     "       dealbox-compliance compare REPORT REPORT\n"
 	     "       dealbox-compliance print [--paper NAME] REPORT FILE.pdf\n"
 	     "Tests whether a machine keeps the dealing machine protocol. It deals boards: put no\n"
-	     "board in that is to be played. ADDRESS is usb:, usb:PLACE, local:NODE or "
-	     "emu:PATH.\n\nOptions:");
+	     "board in that is to be played. ADDRESS is usb:, usb:PLACE, local:NODE or\n"
+	     "emu:PATH.\n"
+	     "\n"
+	     "Options:");
 	for (i = 0; i < OPTIONS; i++) {
 		int width = printf("  --%s%s%s", option_rows[i].name, option_rows[i].arg ? " " : "",
 				   option_rows[i].arg ? option_rows[i].arg : "");

@@ -48,8 +48,8 @@ static void deal(struct run *r, const char *what)
 		end_test(r);
 	/* Without hands, the board may be dealt and exchanged already. */
 	check(r, "R-5-3",
-	      status(r).state == DEALBOX_STATE_DEALING || r->observer.state != DEALBOX_STATE_IDLE ||
-		      !has_hands(r),
+	      status(r).state == DEALBOX_STATE_DEALING ||
+	      r->observer.state != DEALBOX_STATE_IDLE || !has_hands(r),
 	      "START does not lead to DEALING");
 	await(r, DEALBOX_EV_DEAL_STARTED, 2000, "R-5.1-1");
 	check_time(r, "R-5.1-1", r->events[from].us - began, 1000000, "DEAL_STARTED");
@@ -219,8 +219,8 @@ static void full_pocket(struct run *r)
 		end_test(r);
 	end = await_end(r, DEAL_MS);
 	check(r, "R-4.3-6", end && end->e.type == DEALBOX_EV_HARDWARE && end->e.position == n - 1,
-	      "card %u, one too many, leads to %s", n - 1, end ? event_name(end->e.type) :
-		      "nothing");
+	      "card %u, one too many, leads to %s", n - 1,
+	      end ? event_name(end->e.type) : "nothing");
 	check(r, "R-4.3-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
 	      "the card that is too many is not at the reader");
 	settle(r);
@@ -229,8 +229,10 @@ static void full_pocket(struct run *r)
 /* All cards of an insertion count, also those of an earlier capture (R-4.3-6). */
 static void full_capture(struct run *r)
 {
-	static const char suits[] = "SHDC", *const ranks[] = { "2", "3", "4", "5", "6", "7", "8",
-							       "9", "10", "J", "Q", "K", "A" };
+	static const char suits[] = "SHDC";
+	static const char *const ranks[] = {
+		"2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"
+	};
 	unsigned int n = r->desc.pocket_capacity, i;
 	char words[300] = "hopper top";
 	const struct event *end;
@@ -258,8 +260,8 @@ static void full_capture(struct run *r)
 	check(r, "R-5.2-5", !start(r), "a second capture is refused");
 	end = await_end(r, DEAL_MS);
 	check(r, ROUTED(r) ? "R-6-8" : "R-4.3-6", end && end->e.type == DEALBOX_EV_HARDWARE,
-	      "a card that is too many for the insertion leads to %s", end ?
-		      event_name(end->e.type) : "nothing");
+	      "a card that is too many for the insertion leads to %s",
+	      end ? event_name(end->e.type) : "nothing");
 	check(r, "R-4.3-6", status(r).flags & DEALBOX_STATUS_CARD_AT_READER,
 	      "the card that is too many is not at the reader");
 	settle(r);

@@ -86,8 +86,8 @@ static void boards(struct run *r)
 }
 
 const struct test_row endurance_tests[] = {
-	{ "endurance", "boards", "R-4.2-2 R-4.2-3", "boards until the profile's sequential test "
-						    "decides",
+	{ "endurance", "boards", "R-4.2-2 R-4.2-3", "boards until the profile's "
+						    "sequential test decides",
 	  NEED_BOARD, 0, boards },
 	{ 0 }
 };

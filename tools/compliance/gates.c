@@ -65,8 +65,11 @@ static void wrong(struct run *r)
 	struct wire_event e = waiting(r);
 	uint8_t data[32] = { 0 };
 
-#define SPOIL(what, ...) do { put(data, &e, 0); __VA_ARGS__; ignored(r, &e, data, WIRE_GATE_SIZE, \
-								     what); } while (0)
+#define SPOIL(what, ...) do {						\
+	put(data, &e, 0);						\
+	__VA_ARGS__;							\
+	ignored(r, &e, data, WIRE_GATE_SIZE, what);			\
+} while (0)
 	SPOIL("type 02", data[0] = 2);
 	SPOIL("type 00", data[0] = 0);
 	SPOIL("a pocket that there is not", data[1] = r->desc.pockets);

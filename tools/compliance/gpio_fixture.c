@@ -85,8 +85,8 @@ static struct gpiod_line_request *request_line(struct gpiod_chip *chip,
 		gpiod_request_config_set_consumer(request, "dealbox-fixture-gpio");
 		gpiod_line_settings_set_active_low(settings, line->active_low);
 		gpiod_line_settings_set_direction(settings, line->input ?
-								    GPIOD_LINE_DIRECTION_INPUT :
-								    GPIOD_LINE_DIRECTION_OUTPUT);
+						  GPIOD_LINE_DIRECTION_INPUT :
+						  GPIOD_LINE_DIRECTION_OUTPUT);
 		if (line->input)
 			gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH);
 		else

@@ -29,9 +29,7 @@ static void requests(struct run *r)
 			check(r, "R-2.1-2",
 			      query(r, (uint8_t)code, 0, data, 100) == -EPIPE || code == 0,
 			      "the unknown query %02x is answered", code);
-		/*
-		 * a sequence number of ff ff ff ff and wrong values; LOCATE and so on refuse them
-		 */
+		/* sequence number ff ff ff ff, and wrong values, which LOCATE and others refuse */
 		memset(data, 0xff, sizeof(data));
 		data[0] = (uint8_t)code;
 		data[1] = 0x77;

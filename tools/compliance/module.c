@@ -120,8 +120,8 @@ static void unknown_calls(struct run *r)
 	memset(&a, 0, sizeof(a));
 	for (number = 0x0c; number < 256; number++)
 		check(r, "K-1",
-		      fails(owner(r), _IOWR(DEALBOX_IOC_MAGIC, number, struct dealbox_plan), &a) ==
-			      ENOTTY,
+		      fails(owner(r), _IOWR(DEALBOX_IOC_MAGIC, number, struct dealbox_plan),
+			    &a) == ENOTTY,
 		      "call %02x does not fail with ENOTTY", number);
 	for (size_t i = 0; i < CALLS; i++) {
 		unsigned long other = calls[i].request ^ (1ul << _IOC_SIZESHIFT);

@@ -48,8 +48,8 @@ static void sizes(struct run *r)
 			if (ret == want && queries[i].request != WIRE_GET_STATUS &&
 			    queries[i].request != WIRE_GET_COUNTERS)
 				check(r, "R-2.1-1", !memcmp(whole, data, want),
-				      "%s with wLength %u has not the first bytes of the whole "
-				      "answer",
+				      "%s with wLength %u has not the first "
+				      "bytes of the whole answer",
 				      queries[i].name, lengths[n]);
 		}
 	}

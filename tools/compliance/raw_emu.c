@@ -237,8 +237,8 @@ struct access *access_open_emu(const char *path, char *error, size_t size)
 			return &emu->access;
 	}
 	snprintf(error, size,
-		 "emu:%s: %s; start the machine with `dealbox-emulator --socket %s`, of the same "
-		 "version",
+		 "emu:%s: %s; start the machine with `dealbox-emulator --socket %s`, "
+		 "of the same version",
 		 path, strerror(-ret), path);
 	free(emu);
 	return NULL;

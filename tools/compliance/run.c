@@ -133,8 +133,8 @@ bool check_time(struct run *r, const char *requirement, uint64_t us, uint64_t li
 
 	if (us > limit_us && us - limit_us <= unsure) {
 		warn_of(r, requirement,
-			"%s took %.1f ms, and the limit is %.1f ms; the measurement is uncertain "
-			"by %.1f ms",
+			"%s took %.1f ms, and the limit is %.1f ms; "
+			"the measurement is uncertain by %.1f ms",
 			what, us / 1e3, limit_us / 1e3, unsure / 1e3);
 		return true;
 	}
@@ -222,8 +222,8 @@ static void read_string(struct run *r, uint8_t index, char *text, size_t size)
 
 	*text = '\0';
 	for (i = 2; i + 1 < ret && (size_t)(i / 2) < size; i += 2) {
-		text[i / 2 - 1] = data[i + 1] || data[i] < ' ' || data[i] > '~' ? '?' :
-										  (char)data[i];
+		text[i / 2 - 1] = data[i + 1] || data[i] < ' ' || data[i] > '~' ?
+				  '?' : (char)data[i];
 		text[i / 2] = '\0';
 	}
 }
@@ -264,8 +264,8 @@ static bool parse_config(struct run *r)
 			}
 		} else if (inside && d[1] == WIRE_DESC_TYPE && !r->described) {
 			r->described = true;
-			r->descriptor_length = d[0] < sizeof(r->descriptor) ? d[0] :
-									      sizeof(r->descriptor);
+			r->descriptor_length = d[0] < sizeof(r->descriptor) ?
+					       d[0] : sizeof(r->descriptor);
 			memcpy(r->descriptor, d, r->descriptor_length);
 		}
 	}
@@ -346,8 +346,8 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 	r->config_length = ret > 0 ? (size_t)ret : 0;
 	if (!parse_config(r)) {
 		snprintf(error, size,
-			 "%s: no interface ff/44/01 or ff/44/02 with its endpoints: this is no "
-			 "machine",
+			 "%s: no interface ff/44/01 or ff/44/02 with its endpoints: "
+			 "this is no machine",
 			 r->address);
 		return false;
 	}
@@ -400,8 +400,8 @@ bool reconnect(struct run *r, uint8_t reason)
 	/* The module gives the first events of a machine that comes back to nobody. */
 	if (r->access->local) {
 		r->gone = true;
-		not_supported(r, "by local:, a machine that comes back is a new one; test it by "
-				 "usb: for that");
+		not_supported(r, "by local:, a machine that comes back is a new one; "
+				 "test it by usb: for that");
 	}
 	memcpy(&end, &r->end, sizeof(end));
 	disconnect_machine(r);

@@ -179,7 +179,7 @@ void settle(struct run *r)
 			error = command(r, DEALBOX_OP_ABORT, 0, 0, 0, &detail);
 			check(r, "R-5-1",
 			      error != DEALBOX_ERR_STATE || detail != s.state ||
-				      r->observer.aborting,
+			      r->observer.aborting,
 			      "ABORT is refused in state %s", state_name(s.state));
 			if (has_faults(r))
 				step(r, "thaw");

@@ -23,8 +23,8 @@ static const struct sentence {
 	{ "remove force", N_("Pull the board out now, while the machine deals.") },
 	{ "cover open", N_("Open the cover.") },
 	{ "cover close", N_("Close the cover.") },
-	{ "empty", N_("Take out all cards that are stuck or at the reader, and put them into the "
-		      "hopper.") },
+	{ "empty", N_("Take out all cards that are stuck or at the reader, "
+		      "and put them into the hopper.") },
 	{ "take-card", N_("Take out the card at the reader.") },
 	{ "hopper empty", N_("Take all cards out of the hopper.") },
 	{ "hopper three", N_("Put three of the cards that are outside into the hopper.") },

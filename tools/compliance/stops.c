@@ -184,8 +184,8 @@ static void unreadable(struct run *r)
 	else if (ROUTED(r))
 		plan_default(r, &plan);
 	else
-		not_supported(r, "only deals by card stop at an unreadable card, and a pack does "
-				 "not fit");
+		not_supported(r, "only deals by card stop at an unreadable card, "
+				 "and a pack does not fit");
 	r->route = true;
 	load(r, &plan);
 	enough_cards(r);
@@ -462,8 +462,8 @@ static void face_up(struct run *r)
 	else if (ROUTED(r))
 		plan_default(r, &plan);
 	else
-		not_supported(r, "only deals by card stop at a card that lies face up, and a pack "
-				 "does not fit");
+		not_supported(r, "only deals by card stop at a card that lies face up, "
+				 "and a pack does not fit");
 	r->route = true;
 	load(r, &plan);
 	enough_cards(r);

@@ -103,10 +103,11 @@ static void answer_card(struct run *r, const struct wire_event *e)
 static void observe(struct run *r)
 {
 	/* what the observer looks at in each event, and in the status behind it */
-	static const char *const looks[] = { "R-0-2", "R-2.1-5", "R-2.1-9", "R-4-4", "R-4-5",
-					     "R-4-6", "R-4-10",
-		"R-4-13", "R-4-15", "R-4.2-1", "R-4.2-2", "R-4.2-3", "R-5-4", "R-5-5", "R-5.2-1",
-		"R-5.2-2", "R-5.2-7", "R-5.2-8" };
+	static const char *const looks[] = {
+		"R-0-2", "R-2.1-5", "R-2.1-9", "R-4-4", "R-4-5", "R-4-6", "R-4-10", "R-4-13",
+		"R-4-15", "R-4.2-1", "R-4.2-2", "R-4.2-3", "R-5-4", "R-5-5", "R-5.2-1", "R-5.2-2",
+		"R-5.2-7", "R-5.2-8"
+	};
 	size_t i;
 
 	r->deferring = false;
@@ -155,8 +156,8 @@ static void take_event(struct run *r, const uint8_t *bytes)
 	memcpy(event->bytes, bytes, WIRE_EVENT_SIZE);
 	dealbox_decode_event(bytes, &event->e);
 	note(r,
-	     "event %u %s insertion %u position %u card %u pocket %u quality %u code %u args %u %u "
-	     "flags %u",
+	     "event %u %s insertion %u position %u card %u pocket %u "
+	     "quality %u code %u args %u %u flags %u",
 	     event->e.number, event_name(event->e.type), event->e.insertion, event->e.position,
 	     event->e.card, event->e.pocket, event->e.quality, event->e.code, event->e.arg[0],
 	     event->e.arg[1], event->e.flags);
@@ -522,9 +523,7 @@ struct wire_status status(struct run *r)
 				   "event %u, which GET_STATUS has numbered, did not come",
 				   r->observer.next))
 				end_test(r);
-		/*
-		 * More came than it numbers: they are of a later moment, and say nothing about it.
-		 */
+		/* More events came than GET_STATUS numbers: it describes an earlier moment. */
 		if (s.next_event != r->observer.next && r->event_count != before)
 			continue;
 		if (s.next_event != r->observer.next && tries < STATUS_TRIES - 1)
@@ -587,9 +586,9 @@ int plan_out(struct run *r, const void *data, size_t length)
 
 int gate_out(struct run *r, const void *data, size_t length)
 {
-	int ret = r->access->local ? -EOPNOTSUPP : r->serial ? framed_out(r, FRAME_GATE, data,
-									  length) :
-		r->access->ops->out(r->access, r->pipes.gate, data, length, OUT_WAIT_MS);
+	int ret = r->access->local ? -EOPNOTSUPP :
+		  r->serial ? framed_out(r, FRAME_GATE, data, length) :
+		  r->access->ops->out(r->access, r->pipes.gate, data, length, OUT_WAIT_MS);
 
 	note(r, "gate command, %zu bytes: %d", length, ret);
 	if (ret == -ENODEV)

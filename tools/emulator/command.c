@@ -284,8 +284,8 @@ static bool cmd_hopper(struct call *call)
 			pile_put_top(hopper, (struct card){ .number = card_parse(call->words[i]),
 							    .stray = true });
 	} else {
-		return answer(call, "error: hopper empty, hopper three, hopper fill, or hopper top "
-				    "CARD...");
+		return answer(call, "error: hopper empty, hopper three, "
+				    "hopper fill, or hopper top CARD...");
 	}
 	machine_hopper_changed(call->control->machine);
 	return ok(call);
@@ -420,8 +420,8 @@ static const struct {
 	  cmd_empty },
 	{ "take-card", "", "takes the card at the reader out", cmd_take_card },
 	{ "clean-card", "", "turns the card at the reader face down", cmd_clean_card },
-	{ "hopper", "empty|three|fill|top CARD...", "takes cards out, puts three or all back, adds "
-						    "cards", cmd_hopper },
+	{ "hopper", "empty|three|fill|top CARD...", "takes cards out, puts three or "
+						    "all back, adds cards", cmd_hopper },
 	{ "operator", "on|off", "whether somebody serves the machine", cmd_operator },
 	{ "begin", "", "as operator off: a program serves the machine", cmd_begin },
 	{ "lamp", "on|off", "ok if the lamp of LOCATE blinks, or not", cmd_lamp },

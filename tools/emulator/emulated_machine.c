@@ -22,9 +22,8 @@ bool has(const struct machine *m, uint32_t capability)
 
 static uint32_t machine_clock(const struct machine *m)
 {
-	return (m->now - m->power_on) / (MUTANT(m, clock_slow) ? 2 :
-					 MUTANT(m, clock_ms)   ? 1000 :
-								 1);
+	return (m->now - m->power_on) /
+	       (MUTANT(m, clock_slow) ? 2 : MUTANT(m, clock_ms) ? 1000 : 1);
 }
 
 /* --- events (§4) ------------------------------------------------------------- */
@@ -613,8 +612,9 @@ static int values_test_deal(const struct machine *m, const struct wire_command *
 
 static int values_locate(const struct machine *m, const struct wire_command *cmd)
 {
-	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60u - MUTANT(m, locate_59)) ? 1 : cmd->b ?
-		2 : cmd->c ? 3 : 0;
+	return cmd->a > (MUTANT(m, locate_short) ? 30 : 60u - MUTANT(m, locate_59)) ? 1 :
+	       cmd->b ? 2 :
+	       cmd->c ? 3 : 0;
 }
 
 static int values_attest(const struct machine *m, const struct wire_command *cmd)
@@ -1123,8 +1123,7 @@ bool machine_bulk(struct machine *m, const uint8_t *data, size_t length)
 	}
 	m->load_deadline = MACHINE_NEVER;
 	m->load_check_at = m->now + (MUTANT(m, load_slow) ? 700000 :
-				     m->config.speed > 0  ? PLAN_CHECK_US :
-							    0);
+				     m->config.speed > 0 ? PLAN_CHECK_US : 0);
 	return !m->load_overrun;
 }
 

@@ -249,8 +249,8 @@ static bool start_endpoints(struct gadget_front *f)
 		f->endpoint[i] = ioctl(f->fd, USB_RAW_IOCTL_EP_ENABLE, &descriptor);
 		if (f->endpoint[i] < 0) {
 			fprintf(stderr,
-				"dealbox-emulator: --gadget: %s has no endpoint for address %02x: "
-				"%s\n",
+				"dealbox-emulator: --gadget: %s has no endpoint for address "
+				"%02x: %s\n",
 				f->udc, addresses[i], strerror(errno));
 			return false;
 		}

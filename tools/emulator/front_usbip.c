@@ -72,9 +72,8 @@ static void lost(struct usbip_front *f)
 		return;
 	}
 	machine_unplug(f->front.machine, MACHINE_NEVER);
-	fputs("dealbox-emulator: the computer has detached the machine; the command \"plug\" plugs "
-	      "it in again\n",
-	      stderr);
+	fputs("dealbox-emulator: the computer has detached the machine; "
+	      "the command \"plug\" plugs it in again\n", stderr);
 }
 
 static void transmit(struct usbip_front *f)
@@ -277,14 +276,12 @@ static void explain(int error)
 		break;
 	case EACCES:
 	case EPERM:
-		fputs("dealbox-emulator: --usbip: only root may plug a machine in: use sudo, or "
-		      "--socket\n",
-		      stderr);
+		fputs("dealbox-emulator: --usbip: only root may plug a machine in: "
+		      "use sudo, or --socket\n", stderr);
 		break;
 	case EBUSY:
-		fputs("dealbox-emulator: --usbip: no port of vhci_hcd is free, or the one of "
-		      "--port is not\n",
-		      stderr);
+		fputs("dealbox-emulator: --usbip: no port of vhci_hcd is free, "
+		      "or the one of --port is not\n", stderr);
 		break;
 	default:
 		fprintf(stderr, "dealbox-emulator: --usbip: %s\n", strerror(-error));

@@ -86,15 +86,15 @@ static const struct mutant mutants[] = {
 	     "on event CARD_ROUTED nth 5: drop")
 	RULE(event_twice, "R-4-5", PLAIN, "an event is sent twice",
 	     "on event CARD_LANDED nth 5: duplicate")
-	RULE(landed_pocket, "R-4.2-1", PLAIN, "CARD_LANDED has another pocket; the counts are "
-					      "right",
+	RULE(landed_pocket, "R-4.2-1", PLAIN, "CARD_LANDED has another pocket; "
+					      "the counts are right",
 	     "on event CARD_LANDED position 1 always: set 18 03")
 	RULE(routed_pocket, "R-3-12", PLAIN, "CARD_ROUTED has another pocket than the plan",
 	     "on event CARD_ROUTED position 1 always: set 18 00")
 	RULE(read_untold, "R-4.2-2", PLAIN, "a card is let into its pocket without CARD_READ",
 	     "on event CARD_READ position 2 always: set 0 f0")
-	RULE(gate_pocket, "R-6-4", IS_ROUTED, "CARD_ROUTED has another pocket than the gate "
-					      "command",
+	RULE(gate_pocket, "R-6-4", IS_ROUTED, "CARD_ROUTED has another pocket "
+					      "than the gate command",
 	     "on event CARD_ROUTED position 1 always: set 18 00")
 	RULE(routed_blind, "R-6-10", IS_ROUTED_BLIND, "a machine without reader names a card",
 	     "on event CARD_READ position 2 always: set 17 05")
@@ -137,8 +137,8 @@ static const struct mutant mutants[] = {
 	     "on request GET_IDENTITY always: set 8 00")
 	RULE(statement_magic, "R-5.3-14", IS_ATTESTING, "the magic of the statement is wrong",
 	     "on request GET_STATEMENT always: set 0 45")
-	RULE(statement_plan, "R-5.3-15", IS_ATTESTING, "the statement does not say that there is a "
-						       "plan",
+	RULE(statement_plan, "R-5.3-15", IS_ATTESTING, "the statement does not say "
+						       "that there is a plan",
 	     "on request GET_STATEMENT always: set 6 01")
 	RULE(signature, "R-5.3-16", IS_ATTESTING, "the signature is wrong",
 	     "on request GET_SIGNATURE always: set 40 0000")

@@ -41,8 +41,8 @@
 	X(cover_untold, "R-5.2-8", PLAIN, "an open cover is not told behind STATE_LOST") \
 	X(board_untold, "R-5.2-8", PLAIN, "a board is not told behind STATE_LOST") \
 	X(hopper_untold, "R-5.2-8", PLAIN, "cards are not told behind STATE_LOST") \
-	X(lost_order, "R-5.2-8", PLAIN, "HOPPER_LOADED comes before BOARD_INSERTED behind " \
-					"STATE_LOST") \
+	X(lost_order, "R-5.2-8", PLAIN, \
+	  "HOPPER_LOADED comes before BOARD_INSERTED behind STATE_LOST") \
 	X(spent_forgotten, "R-5.2-4", PLAIN, \
 	  "a spent insertion is unspent behind SET_CONFIGURATION") \
 	X(unspent_spent, "R-1.2-6", PLAIN, \
@@ -50,11 +50,11 @@
 	X(done_stays, "R-1.2-7", PLAIN, "DONE stays DONE behind SET_CONFIGURATION") \
 	X(power_spent, "R-5.2-1", PLAIN, "a board has its old insertion behind a power cut") \
 	X(doubt_forgotten, "R-5.2-7", PLAIN, "a board that is there at power-on is not in doubt") \
-	X(restart_untold, "R-1.2-3", PLAIN, "a restart of the firmware loses the plan and tells " \
-					    "nothing") \
+	X(restart_untold, "R-1.2-3", PLAIN, \
+	  "a restart of the firmware loses the plan and tells nothing") \
 	X(deal_goes_on, "R-1.2-4", PLAIN, "a deal goes on behind SET_CONFIGURATION") \
-	X(cut_unspent, "R-1.2-5", PLAIN, "a deal that SET_CONFIGURATION cut off leaves the " \
-					 "insertion unspent") \
+	X(cut_unspent, "R-1.2-5", PLAIN, \
+	  "a deal that SET_CONFIGURATION cut off leaves the insertion unspent") \
 	X(unconfigured_told, "R-1.2-10", PLAIN, \
 	  "what happens while the machine is not configured is told one by one") \
 	X(counters_lost, "R-2.1-7", PLAIN, "the counters begin anew at power-on") \
@@ -79,12 +79,12 @@
 	X(repeat_zero, "R-2.2-6", PLAIN, "the number 0 is taken for a repetition") \
 	X(refusal_stalled, "R-2.2-9", IS_REFUSING, \
 	  "a refused command is stalled in spite of REFUSES_BY_RESULT") \
-	X(result_early, "R-2.2-10", IS_REFUSING, "GET_RESULT is answered before the command is " \
-						 "decided") \
+	X(result_early, "R-2.2-10", IS_REFUSING, \
+	  "GET_RESULT is answered before the command is decided") \
 	X(described_twice, "R-2.2-11", IS_REFUSING, \
 	  "the machine descriptor is among those of USB, too") \
-	X(unsupported_state, "R-2.3-6", IS_PLAIN, "TEST_DEAL without the capability is refused " \
-						  "with STATE") \
+	X(unsupported_state, "R-2.3-6", IS_PLAIN, \
+	  "TEST_DEAL without the capability is refused with STATE") \
 	X(state_first, "R-2.3-1", PLAIN, "the state is checked before the values") \
 	X(detail_one, "R-2.3-2", PLAIN, "the detail of BAD_VALUE is always 1") \
 	X(length_detail, "R-2.2-1", PLAIN, "the detail of BAD_LENGTH is 0") \
@@ -160,8 +160,8 @@
 	  "the statement is there behind SET_CONFIGURATION") \
 	X(attest_stopped, "R-5.3-8", IS_ATTESTING, "a deal that was stopped is attested") \
 	X(attest_landed, "R-5.3-4", IS_ATTESTING, "CARD_LANDED is not in the event hash") \
-	X(attest_removed, "R-5.3-5", IS_ATTESTING, "a deal cannot be attested when its board is " \
-						   "out") \
+	X(attest_removed, "R-5.3-5", IS_ATTESTING, \
+	  "a deal cannot be attested when its board is out") \
 	X(attest_counter, "R-5.3-10", IS_ATTESTING, "the counter of attestations stays at 1") \
 	X(identity_bare, "R-5.3-13", PLAIN, "GET_IDENTITY is answered without ATTEST") \
 	X(gate_unasked, "R-6-1", IS_ROUTED, "a card does not wait for its gate command") \
@@ -171,14 +171,14 @@
 	X(gate_uncounted, "R-6-3", IS_ROUTED, "gate commands that are ignored are not counted") \
 	X(gate_early, "R-6-6", IS_ROUTED, "GATE_LATE comes after half the deadline") \
 	X(gate_guesses, "R-6-6", IS_ROUTED, "without a gate command the card goes into pocket 0") \
-	X(gate_reread, "R-6-3", IS_ROUTED, "REREAD behind GATE_LATE keeps the old CARD_READ's " \
-					   "number") \
+	X(gate_reread, "R-6-3", IS_ROUTED, \
+	  "REREAD behind GATE_LATE keeps the old CARD_READ's number") \
 	X(reread_silent, "R-6-7", IS_ROUTED, "REREAD behind GATE_LATE sends no CARD_READ") \
 	X(routed_full, "R-6-8", IS_ROUTED_SMALL, "a card too many is let into its pocket") \
 	X(routed_capture, "R-6-11", IS_ROUTED, "a capture ends behind two cards") \
 	X(hold_lets, "R-6-5", IS_ROUTED, "a card that is held leaves the reader") \
-	X(routed_unreadable, "R-6-9", IS_ROUTED, "a card that cannot be read is given to the " \
-						 "host") \
+	X(routed_unreadable, "R-6-9", IS_ROUTED, \
+	  "a card that cannot be read is given to the host") \
 	X(routed_short, "R-6-12", IS_ROUTED, "a hopper that runs empty ends the deal") \
 	X(test_pockets, "R-7-1", PLAIN, "a test deal fills one pocket behind the other") \
 	X(test_number, "R-7-2", PLAIN, "a test deal has the plan number 1") \
@@ -217,19 +217,19 @@
 	X(resume_open, "R-4.3-1", PLAIN, "the cover is opened in HELD without COVER_OPENED") \
 	X(wakeup_keys, "R-1.2-9", PLAIN, "only a board or a key wakes the host") \
 	X(counters_saved, "R-2.1-7", PLAIN, "the counters are stored at DEAL_DONE only") \
-	X(insertion_kept, "R-5.2-1", PLAIN, "the number of the last insertion is forgotten " \
-					    "behind a power cut") \
+	X(insertion_kept, "R-5.2-1", PLAIN, \
+	  "the number of the last insertion is forgotten behind a power cut") \
 	X(locate_59, "R-2.3-7", PLAIN, "LOCATE refuses 60 s") \
 	X(plan_longest, "R-2.3-5", PLAIN, "the longest plan is refused") \
 	X(index_high, "R-2-2", PLAIN, "the high byte of wIndex is ignored") \
 	X(test_key, "R-5-18", PLAIN, "the stop key does not pause a test deal") \
 	X(short_skips, "R-5-16", PLAIN, "REREAD behind DECK_SHORT leaves a position out") \
 	X(padded, "R-2.1-1", PLAIN, "answers are filled up to wLength") \
-	X(flag_once, "R-5.2-8", PLAIN, "behind a second configuration, a board in doubt has no " \
-				       "flag") \
+	X(flag_once, "R-5.2-8", PLAIN, \
+	  "behind a second configuration, a board in doubt has no flag") \
 	X(suspend_empties, "R-4-11", PLAIN, "a suspend empties the queue of events") \
-	X(frame_skipped, "R-S2-4", IS_SERIAL, "behind a wrong sum, the whole frame is passed " \
-					      "over") \
+	X(frame_skipped, "R-S2-4", IS_SERIAL, \
+	  "behind a wrong sum, the whole frame is passed over") \
 	X(frame_whole, "R-S2-1", IS_SERIAL, "a frame must come in one transfer") \
 	X(stop_face, "R-4.3-4", IS_FACING, "a stop has no face-up flag") \
 	X(abort_plan, "R-3-10", PLAIN, "ABORT makes the machine forget the plan") \

@@ -68,20 +68,20 @@ static const struct option_text {
 } option_texts[] = {
 	{ "socket", "PATH", "serve the library's emu:PATH (no root, no kernel module)", 's' },
 	{ "usbip", NULL, "plug the machine into this computer through vhci_hcd (root)", 'u' },
-	{ "usbredir", "PATH", "plug the machine into a virtual machine, by QEMU's usb-redir at "
-			      "this socket", 'q' },
-	{ "gadget", "UDC", "be the machine at the other end of this USB device controller's cable "
-			   "(root)", 'G' },
+	{ "usbredir", "PATH", "plug the machine into a virtual machine, "
+			      "by QEMU's usb-redir at this socket", 'q' },
+	{ "gadget", "UDC", "be the machine at the other end of this USB "
+			   "device controller's cable (root)", 'G' },
 	{ "serve", "TCP-PORT", "be a USB/IP server on 127.0.0.1; 0 = any free port", 'l' },
 	{ "port", "N", "port of vhci_hcd; otherwise the first free one", 'p' },
-	{ "machines", "N", "so many machines; .1, .2... is put behind paths, -1, -2... behind "
-			   "serials", 'n' },
+	{ "machines", "N", "so many machines; .1, .2... is put behind paths, "
+			   "-1, -2... behind serials", 'n' },
 	{ "kind", "stored|routed", "who holds the plan: the machine, or the host routes each card",
 	  'k' },
-	{ "dialect", "native|serial", "what it speaks on USB: docs/protocol.md, or "
-				      "docs/protocol-serial.md", 'D' },
-	{ "descriptor", "usb|request", "where it says what it can do: among USB's descriptors, or "
-				       "only when asked", 'Q' },
+	{ "dialect", "native|serial",
+	  "what it speaks on USB: docs/protocol.md, or docs/protocol-serial.md", 'D' },
+	{ "descriptor", "usb|request",
+	  "where it says what it can do: among USB's descriptors, or only when asked", 'Q' },
 	{ "speed", "FACTOR", "1 = about 10 cards a second, 0 = as fast as the host fetches events",
 	  'x' },
 	{ "seed", "N", "order of the cards, and all else that is left to chance", 'r' },
@@ -92,12 +92,12 @@ static const struct option_text {
 	{ "manual", NULL, "nobody serves the machine: boards go in and out by --control", 'm' },
 	{ "scenario", "FILE", "what goes wrong, and when", 'f' },
 	{ "control", "PATH", "socket for commands, one a line", 'C' },
-	{ "account", "FILE", "what lay in each board that was taken out, as JSON lines (shows "
-			     "cards)", 'a' },
+	{ "account", "FILE", "what lay in each board that was taken out, "
+			     "as JSON lines (shows cards)", 'a' },
 	{ "state", "FILE", "what the machine keeps without power", 'S' },
 	{ "trace", "FILE", "every transfer in hex (shows cards)", 't' },
-	{ "mutant", "NAME", "for tests of tests: violate one requirement of the protocol; list = "
-			    "which there are", 'M' },
+	{ "mutant", "NAME", "for tests of tests: violate one requirement of the protocol; "
+			    "list = which there are", 'M' },
 	{ "serial", "TEXT", "serial number", 'i' },
 	{ "name", "TEXT", "name of the model", 'N' },
 	{ "reader", "none|barcode|camera|other", "how cards are read", 'R' },
@@ -109,8 +109,8 @@ static const struct option_text {
 	{ "gate-deadline", "US", "routed: time for the host to answer a card, in microseconds",
 	  'g' },
 	{ "packet", "BYTES", "wMaxPacketSize of the event endpoint, 32 to 1024", 'e' },
-	{ "tell", "PATH", "gives the command behind it to the emulator with --control PATH, prints "
-			  "its answer", 'T' },
+	{ "tell", "PATH", "gives the command behind it to the emulator with --control PATH, "
+			  "prints its answer", 'T' },
 	{ "help", NULL, "this text", 'h' },
 	{ "version", NULL, "the version", 'V' },
 };
@@ -140,9 +140,9 @@ static void help(void)
 		printf(" %s", capabilities[i].name);
 	printf("\n\nCommands of --control:\n%s", control_help());
 	printf("\nRules of --scenario are \"CONDITIONS: ACTION\". Actions:\n%s", scenario_help());
-	puts("\nExit status: 0 ended by a signal, or --tell was answered \"ok\"; 1 --tell was "
-	     "answered\n"
-	     "\"error\"; 2 usage or input; 3 a socket, file or port failed.\n"
+	puts("\n"
+	     "Exit status: 0 ended by a signal, or --tell was answered \"ok\"; 1 --tell was\n"
+	     "answered \"error\"; 2 usage or input; 3 a socket, file or port failed.\n"
 	     "See dealbox-emulator(1).");
 }
 
@@ -234,9 +234,8 @@ static void set_boards(struct options *o, const char *text)
 			to = strtoul(end + 1, &end, 10);
 		if (end == text || (*end && *end != ',') || !from || !to || from > 65535 ||
 		    to > 65535)
-			die(EXIT_USAGE,
-			    "--boards: numbers from 1 to 65535 and ranges are needed, e.g. "
-			    "1-16,20");
+			die(EXIT_USAGE, "--boards: numbers from 1 to 65535 and ranges are needed, "
+			    "e.g. 1-16,20");
 		text = end + (*end == ',');
 		for (;; from < to ? from++ : from--) {
 			if (o->board_count == OPERATOR_BOARDS_MAX)
@@ -454,8 +453,8 @@ static void check_options(struct options *o, const char *deck, const char *list)
 		    "--serve TCP-PORT is needed; see --help");
 	if (o->device.protocol == FRAME_PROTOCOL && o->gadget)
 		die(EXIT_USAGE,
-		    "--dialect serial does not go with --gadget, which knows the endpoints of the "
-		    "native dialect only");
+		    "--dialect serial does not go with --gadget, "
+		    "which knows the endpoints of the native dialect only");
 	if (o->gadget && o->machines > 1)
 		die(EXIT_USAGE, "--gadget goes with one machine");
 	if (o->port >= 0 && (!o->usbip || o->machines > 1))
@@ -474,8 +473,8 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	if (desc->capabilities & DEALBOX_CAP_REFUSES_BY_RESULT &&
 	    (o->device.protocol == FRAME_PROTOCOL || !o->device.by_request))
 		die(EXIT_USAGE,
-		    "--capabilities refuses-by-result needs --descriptor request, and the native "
-		    "dialect");
+		    "--capabilities refuses-by-result needs --descriptor request, "
+		    "and the native dialect");
 	if (o->board_count && !list)
 		desc->capabilities |= DEALBOX_CAP_BOARD_READER;
 	if (kind == DEALBOX_CAP_STORED_PLAN)
@@ -483,8 +482,8 @@ static void check_options(struct options *o, const char *deck, const char *list)
 	wire_descriptor_put(buf, desc);
 	if (!dealbox_decode_descriptor(buf, sizeof(buf), &again))
 		die(EXIT_USAGE,
-		    "--capabilities: by-card or by-position is needed, and by-card and capture "
-		    "need a reader");
+		    "--capabilities: by-card or by-position is needed, "
+		    "and by-card and capture need a reader");
 	if (deck)
 		set_deck(o, deck);
 	memcpy(o->machine.info.name, o->device.product, sizeof(o->machine.info.name));

@@ -995,9 +995,7 @@ static uint32_t bad_start(const struct core *core, const struct fields *fields)
 	if (has(core, CORE_STORED_PLAN))
 		return fields->c ? 3 : 0;
 	return fields->c > 0x1ff || cards > core->config->plan_cards ||
-			       (!cards && !(fields->c >> 8)) ?
-		       3 :
-		       0;
+	       (!cards && !(fields->c >> 8)) ? 3 : 0;
 }
 
 static enum error begin(struct core *core, enum core_mode mode, uint32_t number, uint32_t cards,

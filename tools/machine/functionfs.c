@@ -114,10 +114,10 @@ static struct speed speed_of(const struct functionfs *f, uint16_t bulk, uint8_t 
 		},
 		.endpoints = {
 			[OUT] = endpoint(USB_DIR_OUT | 1, USB_ENDPOINT_XFER_BULK, bulk, 0),
-			[IN] = f->serial ? endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_BULK, bulk,
-						    0) :
-			       endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_INT, 2 * CORE_EVENT_BYTES,
-					interval),
+			[IN] = f->serial ?
+			       endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_BULK, bulk, 0) :
+			       endpoint(USB_DIR_IN | 2, USB_ENDPOINT_XFER_INT,
+					2 * CORE_EVENT_BYTES, interval),
 			/* more than a command, so that what is longer than one is known */
 			[GATES] = endpoint(USB_DIR_OUT | 3, USB_ENDPOINT_XFER_INT, 64, interval),
 		},
@@ -415,8 +415,8 @@ static void answer_thread(struct functionfs *f)
 		break;
 	default:	/* suspended or not: nothing is lost, and no host is woken */
 		/*
-		 * the kernel keeps this event before a configuration, which may have enabled the
-		 * endpoints
+		 * The kernel keeps this event before a configuration, which may have enabled the
+		 * endpoints.
 		 */
 		if (!is_queued(f))
 			settle_transfers(f);

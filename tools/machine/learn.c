@@ -242,9 +242,9 @@ static int wait_for_any(struct learn *l)
 
 	waits[0] = (struct pollfd){ .fd = fileno(l->in), .events = POLLIN };
 	for (unsigned int n = 0; n < l->count; n++)
-		waits[n + 1] =
-			(struct pollfd){ .fd = gpiod_line_request_get_fd(l->lines[n].request),
-					 .events = POLLIN };
+		waits[n + 1] = (struct pollfd){
+			.fd = gpiod_line_request_get_fd(l->lines[n].request), .events = POLLIN
+		};
 	while (poll(waits, l->count + 1, -1) < 0)
 		if (errno != EINTR)
 			return -1;
@@ -278,9 +278,8 @@ static struct free_line *find_input(struct learn *l, const struct part *part, bo
 			if (!edges || line->taken)
 				continue;
 			if (seen && seen != line) {
-				say(l,
-				    "%s line %s and line %s have both changed: once more, and "
-				    "nothing else",
+				say(l, "%s line %s and line %s have both changed: "
+				    "once more, and nothing else",
 				    line->chip, seen->name, line->name);
 				seen = NULL;
 				continue;
@@ -373,9 +372,9 @@ static void beat_for(struct learn *l, int ms)
 			gpio_request(&l->heartbeat, GPIO_OUTPUT, 0, &offset, error, sizeof(error));
 	for (int n = 0; n < ms / BEAT_MS; n++) {
 		if (request)
-			gpiod_line_request_set_value(request, offset,
-						     n % 2 ? GPIOD_LINE_VALUE_INACTIVE :
-							     GPIOD_LINE_VALUE_ACTIVE);
+			gpiod_line_request_set_value(request, offset, n % 2 ?
+						     GPIOD_LINE_VALUE_INACTIVE :
+						     GPIOD_LINE_VALUE_ACTIVE);
 		sleep_ms(BEAT_MS);
 	}
 	gpiod_line_request_release(request);
@@ -479,8 +478,8 @@ static bool learn_pockets(struct learn *l)
 {
 	put(l, "[pockets]\n");
 	for (unsigned int pocket = 0; pocket < CORE_POCKETS; pocket++) {
-		say(l, "pocket %u: the gates that are on when a card falls into it, as \"a\", \"a "
-		       "c\" or \"none\"; Enter if there is no such pocket", pocket);
+		say(l, "pocket %u: the gates that are on when a card falls into it, "
+		       "as \"a\", \"a c\" or \"none\"; Enter if there is no such pocket", pocket);
 		if (!hear(l))
 			return false;
 		if (!*l->answer)

@@ -267,8 +267,7 @@ static void open_record(const struct options *o, uint8_t slots[RECORD_SLOTS][REC
 	if (errno == EUCLEAN)
 		die(EXIT_MACHINE,
 		    "%s is damaged: numbers of insertions could be given twice, so the machine "
-		    "does not start",
-		    path);
+		    "does not start", path);
 	die(EXIT_MACHINE, "%s: %s", path, strerror(errno));
 }
 
@@ -329,8 +328,9 @@ static int run(int signals)
 
 	for (;;) {
 		const uint32_t next = core_next(&machine.core);
-		const struct timespec time = { .tv_nsec =
-						       (next < TICK_US ? next : TICK_US) * 1000L };
+		const struct timespec time = {
+			.tv_nsec = (next < TICK_US ? next : TICK_US) * 1000L
+		};
 
 		if (ppoll(fds, sizeof(fds) / sizeof(*fds), &time, NULL) < 0 && errno != EINTR)
 			break;

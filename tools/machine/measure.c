@@ -115,9 +115,10 @@ static bool until(struct measured *m, int64_t end, const int64_t *what)
 	for (enum wiring_line line = WIRING_INPUTS; line < WIRING_LINES; line++)
 		if (m->requests[line]) {
 			lines[count] = line;
-			waits[count++] =
-				(struct pollfd){ .fd = gpiod_line_request_get_fd(m->requests[line]),
-						 .events = POLLIN };
+			waits[count++] = (struct pollfd){
+				.fd = gpiod_line_request_get_fd(m->requests[line]),
+				.events = POLLIN
+			};
 		}
 	for (int64_t now = clock_now(); now < end && !(what && *what) && !m->stopped;
 	     now = clock_now()) {

@@ -710,8 +710,7 @@ int mechanics_real_time(char *warning, size_t size)
 		snprintf(warning, size,
 			 "locking memory is refused (%s): reading a page from the disk may "
 			 "delay a gate. Run the program as a service with LimitMEMLOCK=infinity, "
-			 "or as root",
-			 strerror(errno));
+			 "or as root", strerror(errno));
 	}
 	/* have the pages of the stack before a card moves */
 	for (size_t n = 0; n < sizeof(stack); n += 1024)

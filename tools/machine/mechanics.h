@@ -31,8 +31,8 @@ enum mechanics_trouble {
 	MECHANICS_HUNG,					/* for more than 40 ms, while a card fell */
 	MECHANICS_FLICKERED, /* the board switch was open for too short a time for another board */
 	/*
-	 * plus n: an input is active that must not be while a card is fed. n as in wiring.h, 0 =
-	 * reader
+	 * plus n: an input is active that must not be while a card is fed. n as in wiring.h,
+	 * 0 = reader
 	 */
 	MECHANICS_BLOCKED = CORE_HARDWARE_MAKER + 0x10,
 };

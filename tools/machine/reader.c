@@ -316,8 +316,8 @@ static enum reader_why edges_take(const struct reader *reader, struct track *tra
 		return READER_WHY_EMPTY;
 	if (track->count < EDGES_MIN)
 		return READER_WHY_TOO_FEW;
-	return times_take(track, reader) && borders_take(track) ? READER_WHY_NONE :
-								  READER_WHY_SPEED;
+	return times_take(track, reader) && borders_take(track) ?
+		READER_WHY_NONE : READER_WHY_SPEED;
 }
 
 /* The result if the speed changed by an assumed amount */

@@ -115,8 +115,8 @@ static int read_debounce(struct reading_of *r, enum wiring_line line, struct wir
 
 	if (line == WIRING_READER)
 		return wrong(r,
-			     "the reader must not be debounced: the times of its edges are the "
-			     "code");
+			     "the reader must not be debounced: "
+			     "the times of its edges are the code");
 	if (!read_number(ms, 0, DEBOUNCE_MOST, &number))
 		return wrong(r, "debounce=%s is no time from 0 to %u ms", ms, DEBOUNCE_MOST);
 	set->debounce_us = number * 1000;
@@ -280,8 +280,8 @@ static int take(void *context, const char *section, const char *key, const char 
 	if (!strcmp(section, "pockets"))
 		return read_pocket(r, key, copy);
 	for (n = 0; n < ROWS; n++) {
-		const unsigned int which = rows[n].count == 1 ? 0 :
-								(unsigned char)*key - *rows[n].key;
+		const unsigned int which = rows[n].count == 1 ?
+					   0 : (unsigned char)*key - *rows[n].key;
 
 		if (strcmp(section, rows[n].section) || which >= rows[n].count)
 			continue;
@@ -322,8 +322,8 @@ static int check(struct reading_of *r)
 		if (rows[n].needed && !wiring_has(w, rows[n].line))
 			return wrong(r, "[%s] %s is missing%s", rows[n].section, rows[n].key,
 				     rows[n].line == WIRING_HEARTBEAT ?
-				     ": without it, nothing stops the motors of a computer that "
-				     "hangs" : "");
+				     ": without it, nothing stops the motors "
+				     "of a computer that hangs" : "");
 	if (!r->capacity || !r->hopper)
 		return wrong(r, "[machine] %s is missing", r->capacity ? "hopper" : "capacity");
 	if (w->pockets < 2)

@@ -1546,8 +1546,8 @@ int main(int argc, char *argv[])
 	if (w.pulls)
 		ok = tell_pulls();
 	ok = kernel_log_is_clean(log) && !board->failed && ok;
-	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; %u calls "
-	       "failed, %lld s\n",
+	printf("# %u cases, %u with a node, %u events: %u PROTOCOL_ERROR, %u DEAL_DONE; "
+	       "%u calls failed, %lld s\n",
 	       board->cases, board->found, board->events, board->protocol_errors, board->done,
 	       board->errors, (now_ms() - begin) / 1000);
 	/* if machines are hardly ever found, or never deal, this tests USB core instead */

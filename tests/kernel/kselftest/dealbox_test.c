@@ -1846,8 +1846,8 @@ TEST_F(machine, trace_keeps_the_secret)
 		if (gate) {
 			EXPECT_EQ(5,
 				  sscanf(gate,
-					 "dealbox_gate: dealbox%u machine_seq=%u position=%u %7s "
-					 "error=%d%n",
+					 "dealbox_gate: dealbox%u machine_seq=%u "
+					 "position=%u %7s error=%d%n",
 					 &n, &sequence, &position, go, &error, &end));
 			EXPECT_EQ('\n', gate[end]);
 			EXPECT_STREQ("go", go);

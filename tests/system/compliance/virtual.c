@@ -269,9 +269,10 @@ struct fixture *fixture_connect(const char *path, char *error, size_t size)
 
 static bool is_of_person(const char *step)
 {
-	static const char *const of_emulator[] = { "inject", "thaw", "wait", "speed", "break",
-						   "repair",
-		"reset", "hopper top", "insert " };
+	static const char *const of_emulator[] = {
+		"inject", "thaw", "wait", "speed", "break", "repair", "reset", "hopper top",
+		"insert "
+	};
 	size_t i;
 
 	for (i = 0; i < sizeof(of_emulator) / sizeof(*of_emulator); i++)
@@ -323,8 +324,7 @@ int main(int argc, char **argv)
 		of_emulator[count++] = argv[i];
 	if (i == argc) {
 		fputs("usage: compliance-virtual [--hands MS] EMULATOR-OPTION... -- "
-		      "COMPLIANCE-OPTION...\n",
-		      stderr);
+		      "COMPLIANCE-OPTION...\n", stderr);
 		return 2;
 	}
 	options_parse(&options, count, of_emulator);

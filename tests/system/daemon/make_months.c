@@ -48,17 +48,17 @@ static size_t deal(struct dealbox_deal *to, struct dealbox_event *events, int wr
 	for (n = 0; n < DEALBOX_CARDS; n++) {
 		to->hand[n % 4] |= 1ULL << pack[n];
 		if (pack[n] == BAD_CARD)
-			events[count++] =
-				(struct dealbox_event){ .type = DEALBOX_EV_CARD_UNREADABLE,
-							.position = n,
-							.card = DEALBOX_NONE };
-		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_READ,
-							  .position = n,
-							  .card = pack[n] };
-		events[count++] = (struct dealbox_event){ .type = DEALBOX_EV_CARD_ROUTED,
-							  .position = n,
-							  .card = pack[n],
-							  .pocket = n % 4 };
+			events[count++] = (struct dealbox_event){
+				.type = DEALBOX_EV_CARD_UNREADABLE, .position = n,
+				.card = DEALBOX_NONE
+			};
+		events[count++] = (struct dealbox_event){
+			.type = DEALBOX_EV_CARD_READ, .position = n, .card = pack[n]
+		};
+		events[count++] = (struct dealbox_event){
+			.type = DEALBOX_EV_CARD_ROUTED, .position = n, .card = pack[n],
+			.pocket = n % 4
+		};
 	}
 	if (wrong)
 		events[count++] = (struct dealbox_event){

@@ -347,8 +347,9 @@ static void stand_still(enum wiring_line line, unsigned int pulses)
 
 	kill((pid_t)host, SIGSTOP);
 	for (; pulses; pulses--) {
-		const struct timespec edge_time = { .tv_nsec = line == WIRING_READER ? 10 * US :
-										       20 * MS };
+		const struct timespec edge_time = {
+			.tv_nsec = line == WIRING_READER ? 10 * US : 20 * MS
+		};
 
 		pull(line, true);
 		nanosleep(&edge_time, NULL);
@@ -520,8 +521,7 @@ static int64_t next_of_person(void)
 	int64_t next = exchange_at ? exchange_at : NEVER;
 
 	return waits_for_help() && still_since + PATIENCE + MS < next ?
-		       still_since + PATIENCE + MS :
-		       next;
+		still_since + PATIENCE + MS : next;
 }
 
 /* --- what is switched ------------------------------------------------------------------------- */
@@ -619,8 +619,8 @@ static void read_trace(int fd)
 
 static int64_t next_time(void)
 {
-	int64_t next = later_count && later[0].at < next_of_person() ? later[0].at :
-								       next_of_person();
+	int64_t next = later_count && later[0].at < next_of_person() ?
+		       later[0].at : next_of_person();
 	const int64_t of_card = next_of_card();
 
 	if (of_card != NEVER && motor_runs() && run_since + of_card - ran < next)

@@ -344,8 +344,8 @@ static int check(struct way *way, struct dealbox_machine *machine, const struct 
 	if (error == expected && result == c->result && detail == c->detail && !after &&
 	    !strcmp(sent, c->sent) && !strcmp(seen, events))
 		return 0;
-	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); sent %s, not %s; events %s, not %s; "
-	       "then %d\n",
+	printf("# %s, %s %s: %d (%u, %u), not %d (%u, %u); sent %s, "
+	       "not %s; events %s, not %s; then %d\n",
 	       c->name, kind_names[way->kind], way->serial ? "serial" : "native", error, result,
 	       detail, expected, c->result, c->detail, sent, c->sent, seen, events, after);
 	return 1;

@@ -204,8 +204,8 @@ static void put_summary(struct json_object *report)
 	fputs("\ntested ", stdout);
 	report_plain(stdout, report_text(report, "started"));
 	printf("%s: %u of %zu requirements violated\n",
-	       json_object_get_boolean(report_object(report, "complete", NULL)) ? "" :
-										  " (interrupted)",
+	       json_object_get_boolean(report_object(report, "complete", NULL)) ?
+	       "" : " (interrupted)",
 	       failed, report_length(report_list(report, "requirements")));
 	put_judgements(report, "");
 }

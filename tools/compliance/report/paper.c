@@ -254,8 +254,9 @@ static void misread_add(struct rows *rows, const struct readings *readings, doub
 
 static void readers_add(struct rows *rows, struct json_object *report)
 {
-	static const char *const columns[] = { "Error", "Errors", "Of", "Confidence interval",
-					       NULL };
+	static const char *const columns[] = {
+		"Error", "Errors", "Of", "Confidence interval", NULL
+	};
 	struct json_object *list =
 		report_list(report_object(report, "measurements", NULL), "readings");
 	const double confidence = report_confidence(report);
@@ -287,9 +288,9 @@ static void gates_add(struct rows *rows, struct json_object *report)
 		"Gate", "Wrong", "Cards", "Confidence interval", "Failed feeds", "Feeds",
 		"Confidence interval", NULL
 	};
-	struct json_object *gates = report_list(report_object(report, "measurements", NULL),
-						"gates"),
-			   *row;
+	struct json_object *gates =
+		report_list(report_object(report, "measurements", NULL), "gates");
+	struct json_object *row;
 	const double confidence = report_confidence(report);
 
 	if (!report_length(gates))

@@ -38,9 +38,8 @@ static void reading_add(struct plot *plot, const struct readings *readings, unsi
 			unsigned int read)
 {
 	const unsigned int count = readings->count[card][read];
-	const enum ink ink = card == read         ? INK_FAINT :
-			     read == READING_NONE ? INK_DIAMONDS :
-						    INK_HEARTS;
+	const enum ink ink = card == read ? INK_FAINT :
+			     read == READING_NONE ? INK_DIAMONDS : INK_HEARTS;
 
 	if (count)
 		plot_fill(plot, ink, card == read ? 0.4 : fmin(1, 0.5 + 0.1 * count),
@@ -98,9 +97,9 @@ struct plot *plot_of_values(const struct report_distribution *distribution, cons
 		most = bins[bin] > most ? bins[bin] : most;
 	}
 	snprintf(plot->title, sizeof(plot->title), "%s", distribution->name);
-	snprintf(plot->about, sizeof(plot->about), "Histogram of %zu values from %.6g to %.6g %s. "
-						   "The table has the quantiles.", count, low, high,
-						   distribution->unit);
+	snprintf(plot->about, sizeof(plot->about),
+		 "Histogram of %zu values from %.6g to %.6g %s. The table has the quantiles.",
+		 count, low, high, distribution->unit);
 	for (size_t i = 0; i < BINS; i++) {
 		const double h = HIGHEST * (double)bins[i] / (double)most;
 

@@ -107,8 +107,8 @@ static const struct member acceptance_members[] = {
 };
 static const struct member report_members[] = {
 	{ "dealbox-compliance", COUNT, true }, { "version", TEXT, true }, { "started", TEXT, true },
-	{ "ended", TEXT }, { "complete", FLAG, true }, { "machine", OBJECT, true, NULL,
-							 machine_members },
+	{ "ended", TEXT }, { "complete", FLAG, true },
+	{ "machine", OBJECT, true, NULL, machine_members },
 	{ "host", OBJECT, .members = host_members }, { "profile", TEXT },
 	{ "tests", OBJECTS, true, NULL, test_members },
 	{ "requirements", OBJECTS, true, NULL, requirement_members },
@@ -315,8 +315,7 @@ static size_t character(const unsigned char *text, uint32_t *code)
 		*code = *code << 6 | (text[i] & 0x3f);
 	}
 	return *code < least[size] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ?
-		       0 :
-		       size;
+		0 : size;
 }
 
 /* Characters that XML forbids, or that change the direction of the text behind them */

@@ -132,8 +132,8 @@ static bool set_add(struct dealbox_audit *audit, const char *path)
 	int err = set && report ? dealbox_format_read_file(NULL, path, set, report, NULL) : -ENOMEM;
 
 	if (err) {
-		const struct dealbox_problem *problem = report ? dealbox_report_get(report, 0) :
-								 NULL;
+		const struct dealbox_problem *problem =
+			report ? dealbox_report_get(report, 0) : NULL;
 
 		if (problem)
 			dealbox_problem_describe(problem, false, text, sizeof(text));
@@ -251,8 +251,8 @@ static enum status played_run(struct args *args)
 		return args->status;
 	if (!args->argc)
 		return args_wrong(args,
-				  "it needs files that `dealbox generate` or `dealbox square` "
-				  "wrote");
+				  "it needs files that `dealbox generate` "
+				  "or `dealbox square` wrote");
 	for (int i = 0; i < args->argc; i++)
 		if (!played(args->argv[i]))
 			status = STATUS_INPUT;

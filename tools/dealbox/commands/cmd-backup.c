@@ -101,8 +101,9 @@ static enum status backup_run(struct args *args)
 	ledger = dealbox_ledger_new();
 	good = ledger && !dealbox_ledger_open(ledger, path, 0);
 	if (!good) {
-		complain("nothing was written; root may read the ledger, --ledger names another "
-			 "one", "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
+		complain("nothing was written; root may read the ledger, "
+			 "--ledger names another one",
+			 "%s", ledger ? dealbox_ledger_error(ledger)->what : "no memory");
 	} else if (mkdir(folder, 0700)) {
 		complain("give the name of a new folder", "%s: %s", folder, strerror(errno));
 		good = false;
@@ -127,8 +128,8 @@ static enum status backup_run(struct args *args)
 
 static const struct option_row backup_options[] = {
 	{ 'l', "ledger", "FILE", "the ledger (default: " LEDGER_PATH ")" },
-	{ KEY_FOR, "for", "FILE.pub", "seal for that director's key (default: ask for a "
-				      "passphrase)" },
+	{ KEY_FOR, "for", "FILE.pub", "seal for that director's key "
+				      "(default: ask for a passphrase)" },
 	{ 0 }
 };
 
@@ -167,7 +168,8 @@ static bool place_make(struct place *place, const char *path)
 	    !file_exists(place->wal))
 		return true;
 	complain("stop the service, and move ledger, ledger-wal, ledger.key and ledger.heads away "
-		 "if they are not needed", "%s: a ledger exists already, or a part of one", path);
+		 "if they are not needed",
+		 "%s: a ledger exists already, or a part of one", path);
 	return false;
 }
 

@@ -35,7 +35,8 @@ static enum status capture(const struct capture_options *options)
 		status = wanted_refuse(&options->wanted);
 	} else if (options->resume) {
 		complain("run `sudo systemctl enable --now dealboxd`; or capture the board again "
-			 "without --resume", "--resume needs the service dealboxd");
+			 "without --resume",
+			 "--resume needs the service dealboxd");
 		status = STATUS_MACHINE;
 	} else {
 		status = capture_alone(options);
@@ -71,8 +72,8 @@ static enum status capture_run(struct args *args)
 	if (args->argc != 1)
 		return args_wrong(args, "it needs the name of a new deal file");
 	if (options.resume && (options.board_text || *options.wanted.ids))
-		return args_wrong(args, "--resume takes board and machines from the capture that "
-					"it resumes");
+		return args_wrong(args, "--resume takes board and machines from "
+					"the capture that it resumes");
 	if (options.board_text &&
 	    !args_number(args, "board", options.board_text, 1, DEALBOX_BOARD_DEALT_MAX,
 			 &options.board))

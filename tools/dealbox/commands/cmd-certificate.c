@@ -95,8 +95,8 @@ static enum status manifest_run(struct call *call)
 	if (!call->key_path)
 		return args_wrong(call->args, "manifest needs --key with the organiser's key");
 	if (!call->copies)
-		return args_wrong(call->args, "manifest needs --copies: how many boards of each "
-					      "deal will there be?");
+		return args_wrong(call->args, "manifest needs --copies: "
+				  "how many boards of each deal will there be?");
 	if (!tournament_name(&call->tournament, call->args->argv[1]) ||
 	    !tournament_read(&call->tournament) || !file_read_secret(call->key_path, &key))
 		goto out;
@@ -116,12 +116,13 @@ static enum status manifest_run(struct call *call)
 	if (good)
 		say("%s: publish it together with %s", path, call->tournament.sqd);
 	if (good && !call->pc_count)
-		complain("sign again with --pc, or publish the PC's key elsewhere; verifiers then "
-			 "need --pc", "the manifest names no PC");
+		complain("sign again with --pc, or publish the PC's key elsewhere; "
+			 "verifiers then need --pc",
+			 "the manifest names no PC");
 	if (good && !call->machine_count)
-		complain("`dealbox certificate machine` prints what --enrol wants, if the machine "
-			 "has a key", "the manifest enrols no machine: boards will rest on the "
-				      "PC's word only");
+		complain("`dealbox certificate machine` prints what --enrol wants, "
+			 "if the machine has a key",
+			 "the manifest enrols no machine: boards will rest on the PC's word only");
 out:
 	free(path);
 	free(text);
@@ -141,12 +142,12 @@ static enum status begin_run(struct call *call)
 	if (good) {
 		key_hex(dealbox_signer_public(certifier.signer), hex);
 		if (complete)
-			say("%s: deal with --certify %s. The public key of this PC, to be "
-			    "published:",
+			say("%s: deal with --certify %s. The public key of this PC, "
+			    "to be published:",
 			    folder, folder);
 		else
-			say("%s: give the public key of this PC to the organiser, for the "
-			    "manifest:",
+			say("%s: give the public key of this PC to the organiser, "
+			    "for the manifest:",
 			    folder);
 		say("%s", hex);
 	}
@@ -341,8 +342,8 @@ static void head_compare(struct call *call, const char *path, const struct blob 
 	else if (!good)
 		proof_find(&call->proof, FINDING_HEAD, NULL, "%s: %s", path, cut ?
 			   "this head has more certificates than were given: the end is missing" :
-			   "the certificates do not continue this head: the past was written "
-			   "again");
+			   "the certificates do not continue this head: "
+			   "the past was written again");
 }
 
 static enum status heads_read(struct call *call)
@@ -455,8 +456,9 @@ static bool session_read(struct call *call, char *path)
 	}
 	if (session ? !session->promised && !session->reserve :
 		      !proof_add_session(&call->proof, file)) {
-		complain("name the files as they were published: `dealbox square show` has the "
-			 "prefixes", "%s: no session of the tournament has this name", path);
+		complain("name the files as they were published: "
+			 "`dealbox square show` has the prefixes",
+			 "%s: no session of the tournament has this name", path);
 		return false;
 	}
 	session = proof_session(&call->proof, file);
@@ -508,8 +510,9 @@ static bool session_compare(const struct proof_session *session, const struct de
 		       !memcmp(&want.deal, &given.deal, sizeof(want.deal));
 		if (!same)
 			complain("get the file from the organiser again; without it, the deals are "
-				 "made of the keys", "%s: board %u is not what the promised keys "
-						     "make", session->name, want.number);
+				 "made of the keys",
+				 "%s: board %u is not what the promised keys make",
+				 session->name, want.number);
 	}
 	dealbox_deal_wipe(&want.deal);
 	dealbox_deal_wipe(&given.deal);
@@ -707,8 +710,8 @@ static enum status manifest_check(struct call *call)
 			 "the manifest is signed by %s", hex);
 	if (!dealbox_manifest_promise(call->manifest))
 		complain("--copies and --pc say so",
-			 "the manifest is of version 1: it promises no number of copies, and names "
-			 "no PC");
+			 "the manifest is of version 1: it promises no number of copies, "
+			 "and names no PC");
 	return STATUS_DONE;
 }
 
@@ -869,14 +872,14 @@ wrong:
 static const struct option_row certificate_options[] = {
 	{ 'k', "key", "FILE", "manifest: the organiser's signing key" },
 	{ 'c', "copies", "N", "manifest: copies of each board; verify: instead of the manifest's" },
-	{ KEY_PC, "pc", "KEY", "manifest: the public key of a PC; verify: instead of the "
-			       "manifest's" },
-	{ KEY_ENROL, "enrol", "MACHINE", "manifest: a machine, as `dealbox certificate machine` "
-					 "prints it" },
+	{ KEY_PC, "pc", "KEY", "manifest: the public key of a PC; verify: "
+			       "instead of the manifest's" },
+	{ KEY_ENROL, "enrol", "MACHINE", "manifest: a machine, "
+					 "as `dealbox certificate machine` prints it" },
 	OPT_MACHINE,
 	{ KEY_SIGNER, "signer", "KEY", "verify: the organiser's public key, from elsewhere" },
-	{ KEY_HEAD, "head", "FILE", "verify: a published head, which the certificates must "
-				    "continue" },
+	{ KEY_HEAD, "head", "FILE", "verify: a published head, "
+				    "which the certificates must continue" },
 	{ 'b', "boards", "BOARDS", "verify: boards of a phase that has ?" },
 	{ 't', "traces", "FILE", "verify: what the machine reported, to judge it again" },
 	OPT_JSON,
@@ -887,22 +890,20 @@ const struct command cmd_certificate = {
 	.name = "certificate",
 	.operands = "new-key|machine|begin|manifest|hand|open|verify [OPERAND]...",
 	.summary = "Prove that the cards in the boards are the deals committed to",
-	.about = "new-key FILE: make a signing key. machine: print the machine as a manifest has "
-		 "it.\n"
+	.about = "new-key FILE: make a signing key.\n"
+		 "machine: print the machine as a manifest has it.\n"
 		 "begin FOLDER: create a folder for the certificates of this PC, and print its\n"
-		 "public key. manifest TOURNAMENT: sign everything that a published tournament\n"
-		 "promises. begin FOLDER MANIFEST: put the manifest into the folder;\n"
-		 "`dealbox deal --certify FOLDER` adds a certificate for each board. hand FOLDER\n"
-		 "FILE BOARD [COPY]: add one for a board that people have dealt. open FOLDER: "
-		 "after\n"
-		 "play, publish the secret that opens them. verify MANIFEST CERTIFICATES...\n"
-		 "DEALS...: report for each board whether its cards are the deal that was "
-		 "committed\n"
-		 "to, and what is missing; DEALS are the .sqd with its .sqk, or files of "
-		 "sessions.\n"
-		 "The exit status is 0 only if every board and copy that was promised is proven.\n"
-		 "With the traces of `dealbox deal --record` or `dealbox ledger traces`, each\n"
-		 "verdict is checked again.\n"
+		 "public key.\n"
+		 "manifest TOURNAMENT: sign everything that a published tournament promises.\n"
+		 "begin FOLDER MANIFEST: put the manifest into the folder; `dealbox deal\n"
+		 "--certify FOLDER` adds a certificate for each board.\n"
+		 "hand FOLDER FILE BOARD [COPY]: add one for a board that people have dealt.\n"
+		 "open FOLDER: after play, publish the secret that opens them.\n"
+		 "verify MANIFEST CERTIFICATES... DEALS...: report for each board whether its\n"
+		 "cards are the deal that was committed to, and what is missing; DEALS are the\n"
+		 ".sqd with its .sqk, or files of sessions. The exit status is 0 only if every\n"
+		 "board and copy that was promised is proven. With the traces of `dealbox deal\n"
+		 "--record` or `dealbox ledger traces`, each verdict is checked again.\n"
 		 "What this proves and what it does not: docs/certificate.md.",
 	.options = certificate_options,
 	.run = certificate_run,

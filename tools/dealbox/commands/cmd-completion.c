@@ -12,8 +12,8 @@
 static const struct {
 	const char *option, *words;
 } values[] = {
-	{ "how", "replay sets-in-a-row descending by-reader stop-card reversed-pockets by-position "
-		 "wait-for-start" },
+	{ "how", "replay sets-in-a-row descending by-reader stop-card "
+		 "reversed-pockets by-position wait-for-start" },
 	{ "lang", "nb el fr ru en" },
 	{ "turn", "N E S W" },
 };

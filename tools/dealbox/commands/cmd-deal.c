@@ -66,8 +66,9 @@ static enum status deal(struct args *args, const struct deal_options *options)
 	} else if (*options->wanted.ids) {
 		status = wanted_refuse(&options->wanted);
 	} else if (only_by_service(options)) {
-		complain("run `sudo systemctl enable --now dealboxd`, and name no address of a "
-			 "machine", "%s is for the service dealboxd", only_by_service(options));
+		complain("run `sudo systemctl enable --now dealboxd`, "
+			 "and name no address of a machine",
+			 "%s is for the service dealboxd", only_by_service(options));
 		status = STATUS_MACHINE;
 	} else {
 		status = deal_alone(args, options);
@@ -241,31 +242,31 @@ static const struct option_row deal_options[] = {
 	OPT_MACHINES,
 	{ 'b', "boards", "LIST", "only these boards, such as 1-8,11 (default: all)" },
 	{ 'c', "copies", "N", "so many boards with each deal, 1 to 99, or unlimited (default: 1)" },
-	{ KEY_REHEARSE, "rehearse", NULL, "deal on an emulated machine, for practice; nothing is "
-					  "recorded" },
+	{ KEY_REHEARSE, "rehearse", NULL, "deal on an emulated machine, for practice; "
+					  "nothing is recorded" },
 	{ 'r', "resume", NULL, "continue the job that was stopped" },
 	{ KEY_SESSION, "session", "NAME", "the session that it is dealt for (default: the date)" },
 	{ KEY_LEDGER, "ledger", "FILE",
 	  "without the service: the record (default: ~/.local/state/dealbox/ledger)" },
-	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, such as of `dealbox "
-			       "capture`" },
+	{ KEY_SET, "set", "N", "by the service: no file but a set that it has, "
+			       "such as of `dealbox capture`" },
 	{ KEY_HOW, "how", "WORDS", "sets-in-a-row, descending, by-reader, by-position, "
 				   "wait-for-start, stop-card, reversed-pockets, replay" },
-	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, 0 to 99 "
-					 "(default: 0)" },
+	{ KEY_PRIORITY, "priority", "N", "by the service: before jobs of a lower one, "
+					 "0 to 99 (default: 0)" },
 	OPT_FIRST,
 	OPT_KEY,
-	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate begin` makes "
-					    "FOLDER)" },
+	{ KEY_CERTIFY, "certify", "FOLDER", "certify each board (`dealbox certificate "
+					    "begin` makes FOLDER)" },
 	{ KEY_PRACTICE, "practice", NULL, "deal sets that are restricted, for practice only" },
 	{ 't', "record", "FILE", "write what the machine reports to FILE; it will tell the deals" },
 	{ KEY_LAW, "law", "RULESET", "deal a shuffled pack by position, and judge it: "
 				     "duplicate-2017, rubber, preferans .." },
 	{ KEY_TURN, "turn", "SEAT", "with --law: whose turn it is to deal (default: N)" },
-	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut (default: as they "
-					"should be)" },
-	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that was judged to "
-						"FILE" },
+	{ KEY_BEFORE, "before", "FILE", "with --law: record of shuffle and cut "
+					"(default: as they should be)" },
+	{ KEY_LAW_RECORD, "law-record", "FILE", "with --law: write the record that "
+						"was judged to FILE" },
 	OPT_LANG,
 	{ KEY_SPEAK, "speak", NULL, "by hand: say each seat (speech-dispatcher)" },
 	OPT_YES,
@@ -291,15 +292,13 @@ const struct command cmd_deal = {
 		 "that --machine names by their ids, unless --machine gives an address.\n"
 		 "Without the service, the record is your own ledger, whose name is printed.\n"
 		 "\n"
-		 "With --rehearse, an emulated machine deals, which ends with the command: "
-		 "everything\n"
-		 "is as with a machine, and nothing counts. It needs dealbox-emulator.\n"
+		 "With --rehearse, an emulated machine deals, which ends with the command:\n"
+		 "everything is as with a machine, and nothing counts. It needs\n"
+		 "dealbox-emulator.\n"
 		 "\n"
-		 "With --machine hand:, you are the machine: name each card with two keys, and "
-		 "the\n"
-		 "seat that it belongs to fills the terminal. hand:DEVICE,codes=FILE reads a "
-		 "bar-code\n"
-		 "scanner. That you saw the cards is recorded.\n"
+		 "With --machine hand:, you are the machine: name each card with two keys, and\n"
+		 "the seat that it belongs to fills the terminal. hand:DEVICE,codes=FILE reads\n"
+		 "a bar-code scanner. That you saw the cards is recorded.\n"
 		 "\n"
 		 "With --law, a shuffled pack is dealt instead of a file, by single cards or by\n"
 		 "packets as the ruleset requires, and judged by the laws: it stands, is to be\n"

@@ -87,8 +87,8 @@ static void look_module(struct finding *f)
 		find(f, FOUND_NOTE, mend, "there is no module for kernel %s, and no headers to "
 					  "build it; libusb is used instead", name.release);
 	} else
-		find(f, FOUND_NOTE, "sudo apt install dkms && sudo dkms install "
-		     "dealbox/" DEALBOX_VERSION,
+		find(f, FOUND_NOTE,
+		     "sudo apt install dkms && sudo dkms install dealbox/" DEALBOX_VERSION,
 		     "there is no module for kernel %s; libusb is used instead", name.release);
 }
 
@@ -178,8 +178,10 @@ static void look_service(struct finding *f)
 	else if (sd_bus_get_name_creds(bus, "io.dealbox1", 0, NULL) >= 0)
 		find(f, FOUND_GOOD, "", "dealboxd is running");
 	else if (service_failed(bus))
-		find(f, FOUND_BAD, "sudo journalctl -u dealboxd -n 20    # shows why; correct it, "
-				   "then: sudo systemctl restart dealboxd", "dealboxd has failed");
+		find(f, FOUND_BAD,
+		     "sudo journalctl -u dealboxd -n 20    # shows why; correct it, "
+		     "then: sudo systemctl restart dealboxd",
+		     "dealboxd has failed");
 	else
 		find(f, FOUND_NOTE, "sudo systemctl enable --now dealboxd",
 		     "dealboxd is not running; `dealbox deal` works without it");
@@ -213,8 +215,8 @@ static void look_polkit(struct finding *f)
 		find(f, FOUND_GOOD, "", "polkit decides who may deal");
 	else
 		find(f, FOUND_NOTE, "sudo apt install polkitd",
-		     "there is no polkit: only root and the group dealbox may deal with the "
-		     "service");
+		     "there is no polkit: only root and the group "
+		     "dealbox may deal with the service");
 	sd_bus_flush_close_unref(bus);
 }
 
@@ -372,8 +374,8 @@ const struct command cmd_doctor = {
 	.summary = "Find out why dealing does not work, and how to correct it",
 	.about = "Checks the module, Secure Boot, permissions, the service, polkit, the screen,\n"
 		 "the panel and the machine, in that order, and shows the command that corrects\n"
-		 "each problem. It changes nothing. The exit status is 1 if something prevents you "
-		 "from dealing.",
+		 "each problem. It changes nothing. The exit status is 1 if something prevents\n"
+		 "you from dealing.",
 	.options = doctor_options,
 	.run = doctor_run,
 };

@@ -313,8 +313,8 @@ static enum status add_run(struct call *call)
 	dealbox_set_free(set);
 	if (err == -ETIMEDOUT)
 		snprintf(error.next, sizeof(error.next),
-			 "`dealbox event status` says whether the job is there; run it again if "
-			 "not");
+			 "`dealbox event status` says whether the job is there; "
+			 "run it again if not");
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
@@ -555,9 +555,9 @@ static enum status fetch_run(struct call *call)
 	}
 	status = set_to_deal_write(set, path, NULL) ? STATUS_DONE : STATUS_INPUT;
 	if (status == STATUS_DONE && !call->json)
-		say("%s has the %zu deals of job %" PRIu32 ", session %s: keep it secret until "
-							   "they are played", path,
-							   dealbox_set_count(set), job, session);
+		say("%s has the %zu deals of job %" PRIu32 ", session %s: "
+		    "keep it secret until they are played",
+		    path, dealbox_set_count(set), job, session);
 out:
 	dealbox_set_free(set);
 	explicit_bzero(&identity, sizeof(identity));
@@ -672,8 +672,9 @@ static enum status head_send(struct call *call, const struct pool_identity *iden
 		status = err ? refused(err, &error) : STATUS_DONE;
 	}
 	if (status == STATUS_DONE && !continues) {
-		complain("find out before anything else is dealt whether an old copy of the disk "
-			 "runs", "%s: these certificates do not continue what was reported of them",
+		complain("find out before anything else is dealt whether "
+			 "an old copy of the disk runs",
+			 "%s: these certificates do not continue what was reported of them",
 			 certifier->certificates_path);
 		status = STATUS_NO;
 	}
@@ -926,8 +927,8 @@ static void surplus_say(const struct pool_surplus *surplus, void *context)
 		put("out of play, said by %s at %s", surplus->by, surplus->at);
 	else
 		put("surplus board %" PRIu64, surplus->id);
-	put(": job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32 " of %s (machine %s, insertion "
-	    "%" PRIu64 ")%s\n",
+	put(": job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32 " of %s "
+	    "(machine %s, insertion %" PRIu64 ")%s\n",
 	    surplus->job, surplus->board, surplus->copy, surplus->pc, surplus->machine,
 	    surplus->insertion, surplus->by ? "" : ": take it out of play");
 }
@@ -1323,33 +1324,32 @@ const struct command cmd_event = {
 	.name = "event",
 	.operands = "ACTION OPERAND...",
 	.summary = "Deal one event on many PCs",
-	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take "
+	.about = "The copies of an event are in a PostgreSQL database, from which its PCs take\n"
 		 "them.\n"
 		 "The owner of the database:\n"
 		 "init NAME KEY: begin an event in a new database, and write its key to the new\n"
 		 "file KEY.\n"
 		 "The director:\n"
 		 "admit PC FINGERPRINT: give the event's key to a PC whose key has that\n"
-		 "fingerprint. add SESSION FILE...: add a job, whose set is sealed for all PCs "
-		 "that\n"
-		 "were admitted. give PC JOB FILE...: give the set of a job to a PC that was\n"
-		 "admitted later. close JOB: let no PC take more of a job. open JOB: let them "
-		 "again.\n"
-		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
-		 "remove PC: the same for good; it can take part only as a new PC. dismiss "
-		 "NUMBER:\n"
-		 "record that a surplus board is out of play. void JOB BOARD COPY: take back a\n"
-		 "report whose board is out of play; the copy is dealt again. audit: check that "
-		 "the\n"
-		 "certificates of each PC continue what it has reported before.\n"
-		 "A PC:\n"
-		 "join NAME FINGERPRINT: let this PC take part in the event with that "
 		 "fingerprint.\n"
-		 "fetch JOB FILE: write the set of a job to the new FILE. send JOB EVENT-JOB: "
-		 "report\n"
-		 "what the ledger has of its JOB, which deals the job EVENT-JOB of the event. It "
-		 "may\n"
-		 "be repeated. leave: leave the event.\n"
+		 "add SESSION FILE...: add a job, whose set is sealed for all admitted PCs.\n"
+		 "give PC JOB FILE...: give the set of a job to a PC that was admitted later.\n"
+		 "close JOB: let no PC take more of a job.\n"
+		 "open JOB: let them take copies again.\n"
+		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
+		 "remove PC: the same for good; it can take part only as a new PC.\n"
+		 "dismiss NUMBER: record that a surplus board is out of play.\n"
+		 "void JOB BOARD COPY: take back a report whose board is out of play; the copy\n"
+		 "is dealt again.\n"
+		 "audit: check that the certificates of each PC continue what it has reported\n"
+		 "before.\n"
+		 "A PC:\n"
+		 "join NAME FINGERPRINT: let this PC take part in the event with that\n"
+		 "fingerprint.\n"
+		 "fetch JOB FILE: write the set of a job to the new FILE.\n"
+		 "send JOB EVENT-JOB: report what the ledger has of its JOB, which deals the job\n"
+		 "EVENT-JOB of the event. It may be repeated.\n"
+		 "leave: leave the event.\n"
 		 "Both:\n"
 		 "status: show PCs, jobs, and boards that were dealt once too often.\n"
 		 "docs/event.md is the guide for organisers.",

@@ -37,8 +37,8 @@ static bool fixed_read(struct call *call)
 		good = !dealbox_deal_parse(blob.data, &call->fixed);
 		if (!good)
 			complain("write one line such as N:AKQ.2.- - - - (the Deal tag of PBN; "
-				 "missing cards are dealt)", "%s: this is not a deal",
-				 call->fixed_path);
+				 "missing cards are dealt)",
+				 "%s: this is not a deal", call->fixed_path);
 	}
 	blob_wipe(&blob);
 	return good;
@@ -75,8 +75,8 @@ static bool random_start(struct call *call)
 
 	if (err)
 		complain("do not deal on this computer until that is repaired; there is no "
-			 "substitute for it", "the kernel gives no random bits: %s",
-			 strerror(-err));
+			 "substitute for it",
+			 "the kernel gives no random bits: %s", strerror(-err));
 	return !err;
 }
 

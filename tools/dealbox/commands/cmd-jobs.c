@@ -12,8 +12,8 @@
 #define KEY_ANY		OPT_LONG
 
 static const struct option_row jobs_options[] = {
-	{ 'm', "machine", "MACHINE", "with JOB: from now on only this machine deals it; once or "
-				     "more" },
+	{ 'm', "machine", "MACHINE", "with JOB: from now on only this machine "
+				     "deals it; once or more" },
 	{ KEY_ANY, "any-machine", NULL, "with JOB: from now on every machine may deal it" },
 	OPT_JSON,
 	{ 0 }
@@ -196,10 +196,9 @@ const struct command cmd_jobs = {
 		 "insertions, session, and its priority and machines if set. After a start, the\n"
 		 "service keeps the last 64 finished jobs; `dealbox ledger list` has them all.\n"
 		 "With JOB: that job, with the outcome of each of its boards. Unlike `dealbox\n"
-		 "ledger`, this does not require root. --machine keeps the job to machines, by "
-		 "the\n"
-		 "ids that `dealbox status` shows; a board that another one deals is finished\n"
-		 "there. --any-machine lets all deal it again.",
+		 "ledger`, this does not require root. --machine keeps the job to machines, by\n"
+		 "the ids that `dealbox status` shows; a board that another one deals is\n"
+		 "finished there. --any-machine lets all deal it again.",
 	.options = jobs_options,
 	.run = jobs_run,
 };

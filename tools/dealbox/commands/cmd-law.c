@@ -49,8 +49,8 @@ static enum status record_judge(struct ruling_text *law, FILE *file)
 		status = STATUS_INPUT;
 	} else if (status == STATUS_DONE && !lines) {
 		complain(translated(law,
-				    N_("law-record.md has the words of a record; see "
-				       "dealbox-law(1)")),
+				    N_("law-record.md has the words of a record; "
+				       "see dealbox-law(1)")),
 			 translated(law, N_("%s is empty")), law->source);
 		status = STATUS_INPUT;
 	}
@@ -91,8 +91,8 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 
 	if (!r) {
 		complain(translated(law,
-				    N_("there are: duplicate-2007, duplicate-2017, rubber, "
-				       "preferans")),
+				    N_("there are: duplicate-2007, duplicate-2017, "
+				       "rubber, preferans")),
 			 translated(law, N_("there is no ruleset '%s'")), name);
 		return STATUS_INPUT;
 	}

@@ -91,12 +91,12 @@ static enum status refused(struct call *call, int err)
 		int err;
 		const char *next;
 	} advice[] = {
-		{ -ENOENT, "--ledger FILE names another one; dealboxd makes its own when it "
-			   "starts" },
+		{ -ENOENT, "--ledger FILE names another one; "
+			   "dealboxd makes its own when it starts" },
 		{ -EACCES, "run it as root, or as a user of the group dealbox" },
 		{ -ENOKEY, "put the key file back from where it is kept" },
-		{ -EUCLEAN, "`dealbox ledger verify` says what is damaged; docs/ledger.md how to "
-			    "go on" },
+		{ -EUCLEAN, "`dealbox ledger verify` says what is damaged; "
+			    "docs/ledger.md how to go on" },
 		{ 0 }
 	};
 	const char *next = NULL;
@@ -283,8 +283,8 @@ static enum status verify_run(struct call *call)
 	int err;
 
 	if (call->head && dealbox_ledger_head_parse(call->head, &wanted))
-		return args_wrong(call->args, "--head needs what an earlier verify printed, "
-				  "NUMBER:HASH");
+		return args_wrong(call->args, "--head needs what an earlier verify "
+				  "printed, NUMBER:HASH");
 	err = dealbox_ledger_verify(call->ledger, call->head ? &wanted : NULL, damage_print, call,
 				    &records);
 	if (err)
@@ -317,8 +317,8 @@ static enum status backup_run(struct call *call)
 	if (err)
 		return refused(call, err);
 	if (!call->json)
-		say("%s is a copy of the ledger; keep %s.key elsewhere: without it the copy is "
-		    "useless",
+		say("%s is a copy of the ledger; keep %s.key elsewhere: "
+		    "without it the copy is useless",
 		    call->args->argv[1], call->path);
 	return STATUS_DONE;
 }
@@ -583,8 +583,8 @@ static enum status statistics_run(struct call *call)
 		if (err < 0)
 			status = service_error(&r, err);
 		else if (!call->found && !call->json)
-			say("no month of %s can be shown yet: it must be over, and have eight "
-			    "deals",
+			say("no month of %s can be shown yet: it must be over, "
+			    "and have eight deals",
 			    id);
 		request_end(&r);
 	} else {
@@ -660,9 +660,8 @@ static const struct option_row ledger_options[] = {
 
 const struct command cmd_ledger = {
 	.name = "ledger",
-	.operands =
-		"list | show JOB | traces JOB FILE | statistics MACHINE | verify | export | backup "
-		"FILE | accept-restore",
+	.operands = "list | show JOB | traces JOB FILE | statistics MACHINE | verify | export | "
+		    "backup FILE | accept-restore",
 	.summary = "Show, check and copy the record of what was dealt",
 	.about = "list lists the jobs; show lists the copies and insertions of a job; verify\n"
 		 "checks everything and reports damage (exit status 1); export writes each record\n"

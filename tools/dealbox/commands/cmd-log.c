@@ -332,8 +332,8 @@ static enum status new_witness_run(struct call *call)
 
 	if (dealbox_log_key_witness(name, (const uint8_t[DEALBOX_SIGNER_KEY]) { 0 }, &log_key)) {
 		complain("for example bridgeclub.example/lisa",
-			 "the name of a witness has no spaces, no plus sign, and only ASCII "
-			 "characters");
+			 "the name of a witness has no spaces, no plus sign, "
+			 "and only ASCII characters");
 		return STATUS_INPUT;
 	}
 	if (!witness_paths(&w, folder))
@@ -415,7 +415,8 @@ static bool state_read(struct call *call, const char *path, const char *origin, 
 			     dealbox_checkpoint_parse(blob.data + line, blob.size - line,
 						      &known->head, &error))) {
 			complain("restore it from a copy; without it, this witness cannot tell "
-				 "what it has seen", "%s: it is damaged", path);
+				 "what it has seen",
+				 "%s: it is damaged", path);
 			good = false;
 		}
 		blob_wipe(&blob);
@@ -465,36 +466,34 @@ static bool head_follows(const struct known *known, const struct dealbox_checkpo
 
 	if (head->size < last->size) {
 		complain("a file put back, or a head that is old: ask for the newest head",
-			 "NOT CONFIRMED: this head has %" PRIu64 " certificates, and this witness "
-								 "has seen %" PRIu64,
-			 head->size, last->size);
+			 "NOT CONFIRMED: this head has %" PRIu64 " certificates, "
+			 "and this witness has seen %" PRIu64, head->size, last->size);
 		return false;
 	}
 	if (head->size == last->size && memcmp(head->root, last->root, sizeof(head->root))) {
 		complain("keep both heads, they prove it",
-			 "NOT CONFIRMED: this witness has seen another head with "
-			 "%" PRIu64 " certificates: the past "
-			 "was rewritten", head->size);
+			 "NOT CONFIRMED: this witness has seen another head with %" PRIu64
+			 " certificates: the past was rewritten", head->size);
 		return false;
 	}
 	if (proof && proof->place != last->size) {
-		complain("`dealbox log prove --since`, with the head that this witness confirmed "
-			 "last", "NOT CONFIRMED: the proof is from "
-				 "%" PRIu64 " certificates on, and this witness has seen %"
-			 PRIu64, proof->place, last->size);
+		complain("`dealbox log prove --since`, "
+			 "with the head that this witness confirmed last",
+			 "NOT CONFIRMED: the proof is from %" PRIu64 " certificates on, "
+			 "and this witness has seen %" PRIu64, proof->place, last->size);
 		return false;
 	}
 	if (!proof && last->size && head->size != last->size) {
-		complain("`dealbox log prove --since`, with the head that this witness confirmed "
-			 "last", "NOT CONFIRMED: there is no proof that this head continues the "
-				 "one with %" PRIu64
-			 " certificates", last->size);
+		complain("`dealbox log prove --since`, "
+			 "with the head that this witness confirmed last",
+			 "NOT CONFIRMED: there is no proof that this head continues the one "
+			 "with %" PRIu64 " certificates", last->size);
 		return false;
 	}
 	if (dealbox_consistency_check(proof ? proof : &none, last, head))
 		return true;
-	complain("keep both heads", "NOT CONFIRMED: this head does not continue the one with "
-				    "%" PRIu64
+	complain("keep both heads",
+		 "NOT CONFIRMED: this head does not continue the one with %" PRIu64
 		 " certificates that this witness has seen", last->size);
 	return false;
 }
@@ -775,8 +774,8 @@ static bool given_check(struct call *call, const struct dealbox_log *log, const 
 		    !strcmp(other->head.origin, g->head.origin) &&
 		    memcmp(other->head.root, g->head.root, sizeof(g->head.root)))
 			result(call, false, g->path,
-			       "%s is another head with as many certificates: that PC has shown "
-			       "two pasts", other->path);
+			       "%s is another head with as many certificates: "
+			       "that PC has shown two pasts", other->path);
 	if (log) {
 		if (dealbox_log_continues(log, &g->head))
 			result(call, true, g->path, "the first %" PRIu64 " of %" PRIu64
@@ -989,8 +988,8 @@ static const struct option_row log_options[] = {
 	{ KEY_QR, "qr-code", NULL, "head: show it as a QR code" },
 	{ KEY_SINCE, "since", "HEAD", "prove: that HEAD continues this earlier one" },
 	{ KEY_PC, "pc", "KEY", "witness, check: the public key of the PC that dealt" },
-	{ KEY_WITNESS, "witness", "KEY", "check: this witness must have confirmed; again for "
-					 "more" },
+	{ KEY_WITNESS, "witness", "KEY", "check: this witness must have "
+					 "confirmed; again for more" },
 	{ KEY_SPOKEN, "spoken", "TEXT", "check: a head that was read aloud" },
 	OPT_JSON,
 	{ 0 }

@@ -122,8 +122,7 @@ static enum status release_one(sd_bus *bus, struct json_object *m, const void *c
 {
 	(void)context;
 	return service_call(bus, service_text(m, "path"), "Machine", "ReleaseBoard", "") ?
-		       STATUS_DONE :
-		       STATUS_INPUT;
+		STATUS_DONE : STATUS_INPUT;
 }
 
 static enum status release_run(struct args *args)
@@ -152,9 +151,7 @@ static enum status locate_one(sd_bus *bus, struct json_object *m, const void *co
 	const unsigned long *seconds = context;
 
 	return service_call(bus, service_text(m, "path"), "Machine", "Locate", "u",
-			    (uint32_t)*seconds) ?
-		       STATUS_DONE :
-		       STATUS_INPUT;
+			    (uint32_t)*seconds) ? STATUS_DONE : STATUS_INPUT;
 }
 
 static enum status locate_run(struct args *args)
@@ -223,10 +220,9 @@ const struct command cmd_test = {
 	.name = "test",
 	.operands = "[MACHINE...]",
 	.summary = "Make a test deal on machines of the service",
-	.about = "For service technicians: deals cards without a plan into an empty board that "
-		 "has\n"
-		 "just been put in, to check the mechanics. Without MACHINE: the only one that "
-		 "can.",
+	.about = "For service technicians: deals cards without a plan into an empty board that\n"
+		 "has just been put in, to check the mechanics. Without MACHINE: the only one\n"
+		 "that can.",
 	.options = test_options,
 	.run = test_run,
 };

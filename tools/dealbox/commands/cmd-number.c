@@ -95,9 +95,9 @@ static enum status number_run(struct args *args)
 		case 'n':
 			found = dealbox_numbering_find(value);
 			if (found < 0)
-				return args_wrong(args, "--numbering is bigdeal, andrews or "
-							"pavlicek, not '%s'",
-						  value);
+				return args_wrong(args,
+						  "--numbering is bigdeal, andrews or pavlicek, "
+						  "not '%s'", value);
 			call.numbering = (enum dealbox_numbering)found;
 			break;
 		case KEY_REVEAL:

@@ -424,8 +424,8 @@ static enum status print_run(struct args *args)
 
 static const struct option_row print_options[] = {
 	{ 'b', "boards", "LIST", "only these boards, as 1-16 or 1-8,11" },
-	{ KEY_DOUBLE_DUMMY, "double-dummy", NULL, "add the tricks of each declarer, par, and what "
-						  "makes" },
+	{ KEY_DOUBLE_DUMMY, "double-dummy", NULL, "add the tricks of each declarer, "
+						  "par, and what makes" },
 	OPT_FIRST,
 	{ KEY_FONT, "font", "NAME", "family of letters (default: sans)" },
 	{ KEY_FOOTER, "footer", "TEXT", "a line at the foot of each page" },
@@ -433,12 +433,12 @@ static const struct option_row print_options[] = {
 	OPT_FROM,
 	OPT_KEY,
 	{ 'L', "language", "CODE", "nb, el, fr, ru or en (default: of the locale)" },
-	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, curtain16 (default: "
-				 "pocket)" },
-	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, for who may see cards; it is "
-				 "recorded" },
-	{ KEY_LEDGER, "ledger", "FILE", "with --job or --receipt: of this ledger, not of the "
-					"service" },
+	{ 'l', "layout", "NAME", "pocket, wall, study, large, curtain, "
+				 "curtain16 (default: pocket)" },
+	{ KEY_JOB, "job", "JOB", "the deals of a job of the service, "
+				 "for who may see cards; it is recorded" },
+	{ KEY_LEDGER, "ledger", "FILE", "with --job or --receipt: of this ledger, "
+					"not of the service" },
 	{ KEY_LOGO, "logo", "FILE", "picture in the upper left corner: SVG or PNG" },
 	{ 'o', "output", "FILE", "write this file: .html, or PDF with any other name; - is "
 				 "standard output" },

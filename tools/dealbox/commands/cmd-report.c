@@ -179,8 +179,8 @@ static enum status report_run(struct args *args)
 	} else {
 		good = file_write(path, text, size, FILE_SECRET, false);
 		if (good)
-			say("%s is written; look through it, and send it with a description of the "
-			    "problem",
+			say("%s is written; look through it, "
+			    "and send it with a description of the problem",
 			    path);
 	}
 	free(text);
@@ -198,10 +198,9 @@ const struct command cmd_report = {
 	.summary = "Collect information about this computer for support",
 	.about = "Versions, kernel, module, the results of `dealbox doctor`, settings, machines\n"
 		 "with their counters and parameters, jobs, the state of the ledger, and the last\n"
-		 "lines of the journal, as a text file: dealbox-report-DATE.txt without FILE, "
-		 "\"-\"\n"
-		 "is standard output. It contains no card. Run it with sudo, so that it can read\n"
-		 "everything.",
+		 "lines of the journal, as a text file: dealbox-report-DATE.txt without FILE,\n"
+		 "\"-\" is standard output. It contains no card. Run it with sudo, so that it can\n"
+		 "read everything.",
 	.options = report_options,
 	.run = report_run,
 };

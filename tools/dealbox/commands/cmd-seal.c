@@ -39,8 +39,8 @@ static enum status keys_make(const char *path)
 		good = key_write(path, secret_key, FILE_SECRET) &&
 		       key_write(public_path, public_key, FILE_PUBLIC);
 		if (good)
-			say("%s opens what is sealed with %s; keep a copy where only the director "
-			    "can get it",
+			say("%s opens what is sealed with %s; "
+			    "keep a copy where only the director can get it",
 			    path, public_path);
 	}
 	explicit_bzero(secret_key, sizeof(secret_key));
@@ -135,11 +135,11 @@ static enum status seal_run(struct args *args)
 }
 
 static const struct option_row seal_options[] = {
-	{ KEY_FOR, "for", "FILE.pub", "seal for that director's key (default: ask for a "
-				      "passphrase)" },
+	{ KEY_FOR, "for", "FILE.pub", "seal for that director's key "
+				      "(default: ask for a passphrase)" },
 	{ KEY_DELETE, "delete", NULL, "remove the open file when the sealed one is on disk" },
-	{ KEY_NEW, "new-key", "FILE", "make a director's key: FILE, and FILE.pub for those who "
-				      "seal" },
+	{ KEY_NEW, "new-key", "FILE", "make a director's key: FILE, "
+				      "and FILE.pub for those who seal" },
 	{ 0 }
 };
 

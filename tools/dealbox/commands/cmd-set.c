@@ -43,9 +43,8 @@ static enum status add(struct call *call)
 	if (status)
 		return status;
 	bus = service_open();
-	status = bus ? set_add(bus, set, call->session ? call->session : session_today(today),
-			       &number) :
-		       STATUS_MACHINE;
+	status = !bus ? STATUS_MACHINE :
+		 set_add(bus, set, call->session ? call->session : session_today(today), &number);
 	if (status == STATUS_DONE && call->json) {
 		object = json_object_new_object();
 		json_add_number(object, "set", (int64_t)number);
@@ -216,10 +215,10 @@ const struct command cmd_set = {
 		 "set; `dealbox deal --set` deals it. The same deals for the same session are\n"
 		 "the same set. A sealed file is opened in memory, by the key or by a passphrase\n"
 		 "that is asked for. --secret-first is for programs that hand over both: a line\n"
-		 "with the passphrase, or with the key as its file has it, comes first. With "
-		 "--json,\n"
-		 "the problems of a file are on standard output as those of `dealbox check` are,\n"
-		 "and \"refused\" is \"secret\" if the passphrase or the key is another one.\n"
+		 "with the passphrase, or with the key as its file has it, comes first. With\n"
+		 "--json, the problems of a file are on standard output as those of `dealbox\n"
+		 "check` are, and \"refused\" is \"secret\" if the passphrase or the key is\n"
+		 "wrong.\n"
 		 "list shows the sets of the service, newest first. played says that\n"
 		 "everybody has played a set: whoever may deal may then print its hand records,\n"
 		 "unless a job of it is open. The service asks polkit whether you may see cards,\n"

@@ -75,8 +75,8 @@ static bool phase_add(struct call *call, const char *text)
 	}
 	if (!good) {
 		complain("for example '12:1-8,9-16:rr#:Round robin, session #'; 0 sessions = as "
-			 "many as it takes", "'%s' is not SESSIONS:BOARDS:PREFIX:DESCRIPTION",
-			 text);
+			 "many as it takes",
+			 "'%s' is not SESSIONS:BOARDS:PREFIX:DESCRIPTION", text);
 	} else {
 		phase = (struct dealbox_square_phase){
 			.sessions = (unsigned int)sessions, .boards = field[1], .prefix = field[2],
@@ -260,8 +260,8 @@ static enum status show_run(struct call *call)
 	} else {
 		say("Tournament     %s", dealbox_square_name(call->t.square));
 		say("Delayed value  %s: %s", dealbox_square_info(call->t.square),
-		    *dealbox_square_value(call->t.square) ? dealbox_square_value(call->t.square) :
-							    "not known yet");
+		    *dealbox_square_value(call->t.square) ?
+		    dealbox_square_value(call->t.square) : "not known yet");
 		say("Hash of keys   %s", *dealbox_square_hash(call->t.square) ?
 		    dealbox_square_hash(call->t.square) : "none: not published");
 	}
@@ -527,8 +527,8 @@ static enum status square_run(struct args *args)
 static const struct option_row square_options[] = {
 	{ KEY_TITLE, "title", "TEXT", "new: name of the tournament" },
 	{ KEY_INFO, "info", "TEXT", "new: which value, known only later, will be mixed in" },
-	{ 'P', "phase", "PHASE", "new: SESSIONS:BOARDS:PREFIX:DESCRIPTION, once for each; deal: "
-				 "its number" },
+	{ 'P', "phase", "PHASE", "new: SESSIONS:BOARDS:PREFIX:DESCRIPTION, "
+				 "once for each; deal: its number" },
 	{ 's', "session", "LIST", "deal: session 3, or 3-6 (default: all)" },
 	{ KEY_RESERVE, "reserve", NULL, "deal: the sets that replace those that leaked" },
 	{ 'b', "boards", "BOARDS", "deal, verify: boards of a phase that has ?" },
@@ -540,9 +540,8 @@ static const struct option_row square_options[] = {
 
 const struct command cmd_square = {
 	.name = "square",
-	.operands =
-		"new|publish|show|deal TOURNAMENT, value TOURNAMENT VALUE, verify TOURNAMENT "
-		"FILE...",
+	.operands = "new|publish|show|deal TOURNAMENT, value TOURNAMENT VALUE, "
+		    "verify TOURNAMENT FILE...",
 	.summary = "Make deals that everybody can check (Square Deal)",
 	.about = "new: make the description TOURNAMENT.sqd, to be published, and the secret keys\n"
 		 "TOURNAMENT.sqk; asks for missing options. publish: the same for a draft .sqd.\n"

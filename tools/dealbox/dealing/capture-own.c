@@ -42,8 +42,9 @@ static bool pocket_read(struct front *f, const struct dealbox_dealing_news *news
 		say("%s%s", name, news->text);
 	else
 		complain(dealbox_law_translate(f->language,
-			 N_("take its cards out of the board, and put all of them into the hopper "
-			    "again, face down")), "%s%s", name, news->text);
+					       N_("take its cards out of the board, and put all "
+						  "of them into the hopper again, face down")),
+			 "%s%s", name, news->text);
 	return true;
 }
 
@@ -120,10 +121,10 @@ enum status capture_alone(const struct capture_options *options)
 			status = save(&own, front.job, options);
 			break;
 		case FRONT_STOPPED:
-			complain("put all cards back into their pockets, and capture the board "
-				 "again", "stopped: nothing was written%s%s", front.stands ?
-					 "; " : "",
-				 front.stands ? front.stands : "");
+			complain("put all cards back into their pockets, "
+				 "and capture the board again",
+				 "stopped: nothing was written%s%s",
+				 front.stands ? "; " : "", front.stands ? front.stands : "");
 			status = STATUS_NO;
 			break;
 		case FRONT_MACHINE:

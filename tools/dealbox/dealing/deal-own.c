@@ -98,8 +98,8 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 		snprintf(of, sizeof(of), " of %u", all);
 	if (stand->skipped)
 		snprintf(before, sizeof(before), "; %u are left out", stand->skipped);
-	say("%u%s boards are exact duplicates%s; %u void and dealt again; %.0f s, %.0f boards per "
-	    "hour",
+	say("%u%s boards are exact duplicates%s; %u void and dealt again; "
+	    "%.0f s, %.0f boards per hour",
 	    stand->job.recorded, of, before, f->voids, seconds,
 	    seconds > 0 ? dealt * 3600 / seconds : 0);
 	if (((const struct own_deal *)f->context)->options->rehearse)
@@ -120,8 +120,8 @@ static void stop_say(const struct front *f, const struct own_stand *stand,
 	}
 	if (open)
 		complain(f->capabilities & DEALBOX_CAP_BOARD_LOCK ?
-			 "`dealbox deal --resume` lets go of that board, to be emptied, and goes "
-			 "on" :
+			 "`dealbox deal --resume` lets go of that board, "
+			 "to be emptied, and goes on" :
 			 "empty that board; `dealbox deal --resume` goes on",
 			 "stopped in the middle of board %u, copy %u, after card %u of %u%s%s",
 			 open->board, open->copy, f->landed, f->cards, colon, stands);
@@ -219,8 +219,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	emulated = dealbox_ledger_emulated(d->own.reader, insertion->id);
 	if (emulated < 0)
 		return own_refused(d->own.reader), emulated;
-	certificate.by = emulated || is_emulator(&d->front) ? DEALBOX_BY_EMULATOR :
-							      DEALBOX_BY_MACHINE;
+	certificate.by = emulated || is_emulator(&d->front) ?
+			 DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
 	certificate.number = insertion->plan;
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
@@ -230,8 +230,8 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 		certificate.insertion = certificate.number = 0;
 		strcpy(certificate.machine, "-");
 	}
-	if (is_hand(&d->front) ? hand_certified(d, &certificate) :
-				 certifier_has(&d->certifier, &certificate)) {
+	if (is_hand(&d->front) ?
+	    hand_certified(d, &certificate) : certifier_has(&d->certifier, &certificate)) {
 		d->had++;
 		return 0;
 	}
@@ -406,8 +406,8 @@ static enum status give_up(struct own_deal *d)
 		return own_refused(d->own.reader);
 	if (stand.begun && !confirm(d->options->yes,
 				    "The last job stands at board %u, copy %u; `dealbox deal "
-				    "--resume` goes on with it. Give it up?", stand.board,
-				    stand.copy))
+				    "--resume` goes on with it. Give it up?",
+				    stand.board, stand.copy))
 		return STATUS_NO;
 	if (stand.begun)
 		complain(NULL, "the job that stood at board %u, copy %u is given up", stand.board,
@@ -436,10 +436,9 @@ static enum status add_job(struct own_deal *d)
 			numbers[new_job.count++] = boards[n].number;
 	new_job.boards = numbers;
 	err = !numbers ? -ENOMEM :
-			 dealbox_ledger_add_set(d->own.ledger,
-						options->session ? options->session :
-								   session_today(today),
-						boards, count, &new_job.set, NULL);
+	      dealbox_ledger_add_set(d->own.ledger,
+				     options->session ? options->session : session_today(today),
+				     boards, count, &new_job.set, NULL);
 	own_boards_free(boards, count);
 	if (!err) {
 		err = dealbox_ledger_add_job(d->own.ledger, &new_job, &d->job.job, NULL);
@@ -552,9 +551,10 @@ static enum status deal_with(struct own_deal *d)
 	bool counts = d->how & DEALBOX_JOB_BY_POSITION;
 	enum status status;
 
-	if (!front_machine(&d->front, d->options->resume ? UINT32_MAX : counts ?
-			   DEALBOX_CAP_BY_POSITION :
-			   DEALBOX_CAP_BY_CARD, counts ? "cannot deal by position" :
+	if (!front_machine(&d->front,
+			   d->options->resume ? UINT32_MAX :
+			   counts ? DEALBOX_CAP_BY_POSITION : DEALBOX_CAP_BY_CARD,
+			   counts ? "cannot deal by position" :
 			   "cannot read cards: it would have to trust the order of the pack",
 			   counts ? "use another machine" : "use a machine with a card reader"))
 		return STATUS_MACHINE;

@@ -202,8 +202,8 @@ static int add_insertion(struct dealbox_ledger *ledger, uint64_t job, const char
 	if (err == -EALREADY)
 		return 0;
 	return err ? err : dealbox_ledger_end(ledger, record, item->state == ITEM_TODO ?
-					      DEALBOX_LEDGER_VOID :
-					      DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
+					      DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_UNKNOWN,
+					      0, 0, NULL, 0);
 }
 
 /* Skip a copy that was exact. */

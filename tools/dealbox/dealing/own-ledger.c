@@ -271,8 +271,8 @@ enum status own_cancel(struct own_ledger *own, uint64_t job)
 						   .uid = getuid(),
 						   .job = job };
 
-	return dealbox_ledger_add_act(own->ledger, &cancel) ? own_refused(own->ledger) :
-							      STATUS_DONE;
+	return dealbox_ledger_add_act(own->ledger, &cancel) ?
+		own_refused(own->ledger) : STATUS_DONE;
 }
 
 struct unfinished {
@@ -378,9 +378,9 @@ static struct tracefile_head head_of(const struct dealbox_ledger_job *job,
 	struct tracefile_head head = {
 		.board = insertion->board, .copy = insertion->copy, .insertion = insertion->number,
 		.plan_id = insertion->plan,
-		.how = job->options & DEALBOX_JOB_CAPTURE     ? TRACEFILE_CAPTURE :
+		.how = job->options & DEALBOX_JOB_CAPTURE ? TRACEFILE_CAPTURE :
 		       job->options & DEALBOX_JOB_BY_POSITION ? TRACEFILE_BY_POSITION :
-								TRACEFILE_BY_CARD,
+		       TRACEFILE_BY_CARD,
 	};
 	unsigned int n;
 

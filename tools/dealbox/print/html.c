@@ -66,8 +66,8 @@ static void suits_put(FILE *out, const struct sheet *sheet)
 
 	for (int suit = 0; suit < 4; suit++)
 		fprintf(out,
-			"<th scope=\"col\"><span class=\"%c\" aria-hidden=\"true\">%s</span> "
-			"%s</th>",
+			"<th scope=\"col\"><span class=\"%c\" "
+			"aria-hidden=\"true\">%s</span> %s</th>",
 			classes[suit], suit_signs[suit], sheet->words->suits[suit]);
 }
 

@@ -185,8 +185,8 @@ bool print_job_is_played(sd_bus *bus, const struct print_job *job)
 		 "after the session, close its jobs and run `dealbox set played %llu`",
 		 (unsigned long long)job->set);
 	complain(next,
-		 "the set of job %lu is not marked as played, or has open jobs; no statistics were "
-		 "made",
+		 "the set of job %lu is not marked as played, "
+		 "or has open jobs; no statistics were made",
 		 job->number);
 	return false;
 }

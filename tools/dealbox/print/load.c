@@ -12,7 +12,8 @@ const struct print_engine *engine_load(void)
 
 	if (!engine) {
 		complain("install cairo, pango, librsvg, libqpdf and libqrencode; -o FILE.html "
-			 "works without them", "pages cannot be drawn: %s", dlerror());
+			 "works without them",
+			 "pages cannot be drawn: %s", dlerror());
 		return NULL;
 	}
 	if (engine->version != ENGINE_VERSION) {

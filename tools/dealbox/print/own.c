@@ -40,8 +40,7 @@ static int ledger_insertion(const struct dealbox_ledger_insertion *from, void *c
 	/* until its copy is found to be recorded, and no later one to be exact */
 	snprintf(to->outcome, sizeof(to->outcome), "%s",
 		 from->outcome == DEALBOX_LEDGER_EXACT ?
-			 "revoked" :
-			 dealbox_ledger_outcome_name(from->outcome));
+		 "revoked" : dealbox_ledger_outcome_name(from->outcome));
 	out->count++;
 	return 0;
 }

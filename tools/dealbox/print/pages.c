@@ -22,8 +22,7 @@ static void auction_add(struct boxes *boxes, const struct sheet *sheet, const st
 	for (int n = 0; n < 4; n++)
 		boxes_line(boxes, &(struct line){ .face = { .size = size }, .ink = INK_TEXT,
 			.align = ALIGN_CENTRE, .x = area->x + n * column, .y = y, .w = column },
-			"%s",
-			words->seat_names[order[n]]);
+			"%s", words->seat_names[order[n]]);
 	boxes_close(boxes, "P");
 	for (y += h + step; y + step < last; y += step)
 		rule_add(boxes, area->x, y, area->w);

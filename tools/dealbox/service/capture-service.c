@@ -92,9 +92,8 @@ static enum status set_read(int fd, struct dealbox_set **set)
 	int err;
 
 	*set = dealbox_set_new(NULL);
-	err = *set ? dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL,
-					    NULL) :
-		     -ENOMEM;
+	err = !*set ? -ENOMEM :
+	      dealbox_format_read_fd(dealbox_format_find("pbn"), fd, "set.pbn", *set, NULL, NULL);
 	if (!err && dealbox_set_count(*set))
 		return STATUS_DONE;
 	complain(err == -ENOMEM ? "free some memory" : "capture the board again",

@@ -230,8 +230,8 @@ static void summary_say(const struct job_watch *f)
 		/* a job without a limit of copies has no total */
 		if (all)
 			snprintf(of, sizeof(of), " of %lld", (long long)all);
-		say("%lld%s boards are exact duplicates; %u void and dealt again; %.0f s, %.0f "
-		    "boards per hour",
+		say("%lld%s boards are exact duplicates; %u void and dealt again; "
+		    "%.0f s, %.0f boards per hour",
 		    (long long)recorded, of, f->voids, seconds,
 		    seconds > 0 ? f->exact * 3600 / seconds : 0);
 		return;
@@ -264,8 +264,7 @@ static const char *not_by_service(const struct deal_options *options)
 {
 	return options->record ? "--record" :
 	       options->reveal ? "--reveal" :
-	       options->ledger ? "--ledger" :
-				 NULL;
+	       options->ledger ? "--ledger" : NULL;
 }
 
 /* Add a job for the set, or resume the paused one. */
@@ -345,7 +344,8 @@ static bool certify_over(struct job_watch *f, const struct dealbox_set *set, enu
 	}
 	if (*status == STATUS_DONE && !paused && !found) {
 		complain("`dealbox jobs` lists its jobs: give the file of one that is done, "
-			 "cancelled or paused", "the service has no such job with these deals");
+			 "cancelled or paused",
+			 "the service has no such job with these deals");
 		*status = STATUS_INPUT;
 	}
 	for (n = 0; *status == STATUS_DONE && !paused && n < json_object_array_length(f->jobs);

@@ -91,8 +91,8 @@ static void progress_tell(const struct job_watch *f, struct json_object *m, cons
 		.language = f->language, .name = both,
 		.cards = (uint32_t)service_number(m, "cards"),
 		.of = (uint32_t)service_number(m, "cardstotal"),
-		.done = (uint64_t)(service_number(job,
-						  "recorded") + service_number(job, "skipped")),
+		.done = (uint64_t)(service_number(job, "recorded") +
+				   service_number(job, "skipped")),
 		.all = service_captures(job) ? 0 :
 		       (uint64_t)(service_number(job, "boards") * service_number(job, "copies")),
 		.exact = f->exact,
@@ -128,8 +128,7 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s", id,
 		       copy_name(f, board, copy, name), text,
 		       f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ?
-			       ENTER_MARK :
-			       "");
+		       ENTER_MARK : "");
 		if (calls)
 			bell();
 		return;
@@ -188,8 +187,8 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 
 	(void)unused;
 	if (strcmp(sd_bus_message_get_path(m), f->path) ||
-	    sd_bus_message_read(m, "uusubs", &board, &copy, &machine, &insertion, &exact, &text) <
-		    0)
+	    sd_bus_message_read(m, "uusubs",
+				&board, &copy, &machine, &insertion, &exact, &text) < 0)
 		return 0;
 	text = verdict_text(f, machine, insertion, text, sentence, sizeof(sentence));
 	f->exact += !!exact;
@@ -270,8 +269,9 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 	    strcmp(name, "io.dealbox1"))
 		return 0;
 	progress(NULL);
-	complain("`journalctl -u dealboxd` shows why; the job continues when the service runs "
-		 "again", "the service dealboxd has ended");
+	complain("`journalctl -u dealboxd` shows why; "
+		 "the job continues when the service runs again",
+		 "the service dealboxd has ended");
 	return sd_event_exit(f->event, STATUS_MACHINE);
 }
 
@@ -376,8 +376,7 @@ static int on_change(sd_event_source *source, void *context)
 	over(f);
 	if (!strcmp(f->state, "done"))
 		return sd_event_exit(f->event, service_number(job, "recorded") == all ?
-						       STATUS_DONE :
-						       STATUS_NO);
+				     STATUS_DONE : STATUS_NO);
 	if (!strcmp(f->state, "repeat")) {
 		complain("`dealbox resume` asks again; for a replay, use --how replay",
 			 "a deal of job %lld was dealt for another session meanwhile (Law 6D2)",
@@ -447,8 +446,8 @@ static int watch(struct job_watch *f)
 		err = service_match(f);
 	/* This fails for a file, which cannot be watched and has no Enter. */
 	if (err >= 0)
-		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN, on_enter, f) >=
-			     0;
+		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN,
+					     on_enter, f) >= 0;
 	return err;
 }
 

@@ -244,8 +244,7 @@ struct json_object *service_changed(struct json_object *objects, sd_bus_message 
 		if (strcmp(service_text(object, "path"), sd_bus_message_get_path(m)))
 			continue;
 		return sd_bus_message_skip(m, "s") >= 0 && read_properties(m, object) >= 0 ?
-			       object :
-			       NULL;
+			object : NULL;
 	}
 	return NULL;
 }

@@ -125,8 +125,9 @@ static bool is_named(const struct certifier *c, const char *manifest_path)
 	for (size_t i = 0; c->signer && i < promise->pc_count; i++)
 		if (!memcmp(promise->pcs[i], dealbox_signer_public(c->signer), DEALBOX_SIGNER_KEY))
 			return true;
-	complain("`dealbox certificate begin FOLDER` makes the key; the organiser names it with "
-		 "--pc", "%s: the manifest names other PCs than this one", manifest_path);
+	complain("`dealbox certificate begin FOLDER` makes the key; "
+		 "the organiser names it with --pc",
+		 "%s: the manifest names other PCs than this one", manifest_path);
 	return false;
 }
 

@@ -61,7 +61,8 @@ static bool read_checked(const char *path, bool secret, struct blob *out)
 		complain("give the name of a file", "%s: this is not a regular file", path);
 	else if (secret && stat.st_mode & 077)
 		complain("run `chmod 600` on it; if somebody may have read it, what it protects is "
-			 "no longer secret", "%s: others than its owner may read it (mode %04o)",
+			 "no longer secret",
+			 "%s: others than its owner may read it (mode %04o)",
 			 path, stat.st_mode & 07777);
 	else if ((size_t)stat.st_size > FILE_SIZE_MAX)
 		complain("check that this is the right file", "%s: it is too large", path);

@@ -118,9 +118,8 @@ static void check_files(struct proof *proof)
 		sodium_bin2hex(hex, sizeof(hex), signer, DEALBOX_SIGNER_KEY);
 		if (!file->named && proof->pc_count)
 			proof_find(proof, FINDING_PC, NULL,
-				   "%s: signed by the key %s, which is none of the PCs that were "
-				   "named", file->path,
-				   hex);
+				   "%s: signed by the key %s, "
+				   "which is none of the PCs that were named", file->path, hex);
 		for (size_t k = 0; k < i; k++)
 			if (key_is(dealbox_certificates_signer(proof->files[k].certificates),
 				   signer))
@@ -130,8 +129,8 @@ static void check_files(struct proof *proof)
 					   proof->files[k].path, file->path);
 		if (!dealbox_certificates_opening(file->certificates))
 			proof_find(proof, FINDING_NOT_OPEN, NULL,
-				   "%s: %zu certificates that are not open yet, so no card can be "
-				   "checked", file->path,
+				   "%s: %zu certificates that are not open yet, "
+				   "so no card can be checked", file->path,
 				   dealbox_certificates_count(file->certificates));
 	}
 	for (size_t k = 0; k < proof->pc_count; k++) {
@@ -161,8 +160,8 @@ static void check_names(struct proof *proof)
 	}
 	if (!proof->pc_count)
 		proof_find(proof, FINDING_PC_UNNAMED, NULL,
-			   "nobody has named the PC's key (--pc): anybody could have signed these "
-			   "certificates");
+			   "nobody has named the PC's key (--pc): "
+			   "anybody could have signed these certificates");
 	if (!proof->copies && promise)
 		proof->copies = promise->copies;
 	if (!proof->copies) {
@@ -187,8 +186,7 @@ struct proof_session *proof_session(struct proof *proof, const char *name)
 
 	snprintf(key.name, sizeof(key.name), "%s", name);
 	return proof->session_count ? bsearch(&key, proof->sessions, proof->session_count,
-					      sizeof(key), by_session_name) :
-				      NULL;
+					      sizeof(key), by_session_name) : NULL;
 }
 
 static bool session_add(struct proof *proof, const struct proof_session *session)
@@ -304,8 +302,8 @@ static void check_sessions(struct proof *proof)
 				   session->reserve ?
 				   "%s: the reserve set was dealt, which must have been announced; "
 				   "it does not stand for the original" :
-					   "%s: certificates of a session that nobody promised",
-					   session->name);
+				   "%s: certificates of a session that nobody promised",
+				   session->name);
 			continue;
 		}
 		if (session->any_board && session->set) {
@@ -326,8 +324,8 @@ static void check_sessions(struct proof *proof)
 		}
 		if (!whole)
 			proof_find(proof, FINDING_DEALS_MISSING, NULL, session->set ?
-				   "%s: there are no deals for some of its boards: give its whole "
-				   "file" :
+				   "%s: there are no deals for some of its boards: "
+				   "give its whole file" :
 				   "%s: there are no deals: give its file too", session->name);
 		if (!session->certificates)
 			proof_find(proof, FINDING_SESSION_MISSING, NULL,
@@ -453,8 +451,8 @@ static void check_copy(struct proof *proof, struct proof_certificate **sorted, s
 		} else if (first) {
 			sorted[i]->bad = true;
 			proof_find(proof, FINDING_FURTHER, sorted[i]->c,
-				   "this copy was dealt twice: into insertion %u of the machine "
-				   "%s, too",
+				   "this copy was dealt twice: "
+				   "into insertion %u of the machine %s, too",
 				   first->c->insertion, first->c->machine);
 		}
 		if (!first)
@@ -582,8 +580,7 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 		if (!b || strcmp(b->machine, c->machine)) {
 			until = 0;
 			for (size_t k = i; k < proof->certificate_count &&
-					   !strcmp(sorted[k]->c->machine, c->machine);
-			     k++)
+			     !strcmp(sorted[k]->c->machine, c->machine); k++)
 				if (sorted[k]->c->by != DEALBOX_BY_HAND)
 					sorted[k]->session->last = k;
 		}
@@ -592,8 +589,8 @@ static void check_insertions(struct proof *proof, struct proof_certificate **sor
 			    matters(before, p)) {
 				insertion_bad(proof, sorted, c);
 				proof_find(proof, FINDING_INSERTION_TWICE, c,
-					   "the same insertion is certified as %s board %u copy "
-					   "%u, too", b->session,
+					   "the same insertion is certified as %s "
+					   "board %u copy %u, too", b->session,
 					   b->board, b->copy);
 			} else if (c->insertion - b->insertion > 1 && until >= i) {
 				proof_find(proof, FINDING_GAP, c, c->insertion - b->insertion == 2 ?
@@ -864,13 +861,13 @@ static void check_word(struct proof *proof, struct proof_certificate *p,
 	} else if (!c->attested) {
 		p->bad = true;
 		proof_find(proof, FINDING_WORD_MISSING, c,
-			   "PC's word only: the manifest has a key of this machine, which did not "
-			   "sign");
+			   "PC's word only: the manifest has a key of this machine, "
+			   "which did not sign");
 	} else if (!key_is(c->key, machine->key)) {
 		p->bad = true;
 		proof_find(proof, FINDING_WORD_KEY, c,
-			   "signed by a self-declared key, which is not that of this machine in "
-			   "the manifest");
+			   "signed by a self-declared key, "
+			   "which is not that of this machine in the manifest");
 	} else if (deal) {
 		struct dealbox_error reason = { 0 };
 
@@ -946,9 +943,9 @@ static const char *whose_word(const struct proof *proof)
 {
 	if (!proof->by_pc)
 		return "by the machine's own word";
-	return proof->by_machine ? "some by the machine's own word, some by the PC's word only" :
-				   "by the PC's word only: the machine signed nothing that was "
-				   "enrolled";
+	return proof->by_machine ?
+		"some by the machine's own word, some by the PC's word only" :
+		"by the PC's word only: the machine signed nothing that was enrolled";
 }
 
 /* Name the deals that the boards were compared with. Readers must check the value at its source. */
@@ -958,8 +955,8 @@ static char *which_deals(const struct proof *proof)
 	char *text;
 
 	if (!proof->value)
-		return strdup("the deals that were given (whether the committed keys make them was "
-			      "not compared)");
+		return strdup("the deals that were given (whether the committed "
+			      "keys make them was not compared)");
 	info = dealbox_square_info(dealbox_manifest_square(proof->manifest));
 	return asprintf(&text, "the deals that the committed keys make with the value %s (%s)",
 			proof->value, info) < 0 ? NULL : text;
@@ -976,21 +973,23 @@ char *proof_sentence(const struct proof *proof)
 	if (!deals)
 		return NULL;
 	if (proof->rehearsal)
-		length = asprintf(&text, "REHEARSAL: a program played the machine, so no card was "
-					 "dealt, and these certificates prove nothing about any "
-					 "board (%llu of %llu promised are proven)", proven,
-				  promised);
+		length = asprintf(&text,
+				  "REHEARSAL: a program played the machine, so no card was dealt, "
+				  "and these certificates prove nothing about any board "
+				  "(%llu of %llu promised are proven)", proven, promised);
 	else if (!proven)
-		length = asprintf(&text, "NOTHING IS PROVEN: not one of the %llu boards that were "
-					 "promised, all copies counted", promised);
+		length = asprintf(&text,
+				  "NOTHING IS PROVEN: not one of the %llu boards that were "
+				  "promised, all copies counted", promised);
 	else if (proof->finding_count)
-		length = asprintf(&text, "NOT ALL IS PROVEN: %llu of %llu boards that were "
-					 "promised, all copies counted, are %s, %s%s; the findings "
-					 "say what is not proven", proven, promised, deals,
-				  whose_word(proof), counted);
+		length = asprintf(&text,
+				  "NOT ALL IS PROVEN: %llu of %llu boards that were promised, "
+				  "all copies counted, are %s, %s%s; the findings say what is not "
+				  "proven", proven, promised, deals, whose_word(proof), counted);
 	else
-		length = asprintf(&text, "PROVEN: all %llu boards that were promised, all copies "
-					 "counted, are %s, %s%s",
+		length = asprintf(&text,
+				  "PROVEN: all %llu boards that were promised, "
+				  "all copies counted, are %s, %s%s",
 				  promised, deals, whose_word(proof), counted);
 	free(deals);
 	return length < 0 ? NULL : text;

@@ -182,8 +182,8 @@ static bool open_with(const char *path, const struct blob *sealed,
 	struct dealbox_error error;
 	void *data;
 
-	int err =
-		dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name, &error);
+	int err = dealbox_unseal(sealed->data, sealed->size, secret, &data, &out->size, name,
+				 &error);
 
 	if (err) {
 		refused = err == -EKEYREJECTED;
@@ -206,8 +206,8 @@ bool sealed_open(const char *path, struct blob *out, char name[DEALBOX_SEAL_NAME
 	if (good && key_path) {
 		good = key_read(key);
 		secret.key = key;
-	} else if (good && dealbox_seal_recognise(sealed.data,
-						  sealed.size) == DEALBOX_SEAL_FOR_KEY) {
+	} else if (good &&
+		   dealbox_seal_recognise(sealed.data, sealed.size) == DEALBOX_SEAL_FOR_KEY) {
 		complain("name the key with --key FILE", "%s: it is sealed for a director's key",
 			 path);
 		good = false;

@@ -171,7 +171,7 @@ bool set_to_deal_write(const struct dealbox_set *set, const char *path, const ch
 		return false;
 	report = dealbox_report_new();
 	if (dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED &&
-		 strcmp(dealbox_format_name(format), "pbn"))
+	    strcmp(dealbox_format_name(format), "pbn"))
 		complain("name it .pbn", "%s: only PBN can say that the deals are restricted",
 			 path);
 	else if (!dealbox_format_write_file(format, set, path, report))

@@ -245,8 +245,8 @@ void help_print(const struct command *command)
 		printf("usage: dealbox COMMAND [OPTION...] [OPERAND...]\n\nCommands:\n");
 		for (n = 0; commands[n]; n++)
 			printf("  %-12s %s\n", commands[n]->name, commands[n]->summary);
-		printf("\n`dealbox help COMMAND` or `dealbox COMMAND --help` describes a "
-		       "command.\n");
+		printf("\n"
+		       "`dealbox help COMMAND` or `dealbox COMMAND --help` describes a command.\n");
 	}
 	printf("\nExit status: 0 done, 1 the answer is no, 2 usage or input, 3 machine.\n");
 }

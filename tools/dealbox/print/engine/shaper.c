@@ -265,9 +265,10 @@ static void line_add(struct line_of_glyphs *line, cairo_t *cr, const struct run 
 		line_flush(line, cr);
 	line->font = run->font;
 	for (int i = 0; i < run->glyphs_count; i++)
-		line->glyphs[line->glyphs_count++] = (cairo_glyph_t){ run->glyphs[i].index,
-								      x + size * run->glyphs[i].x,
-								      y + size * run->glyphs[i].y };
+		line->glyphs[line->glyphs_count++] = (cairo_glyph_t){
+			run->glyphs[i].index,
+			x + size * run->glyphs[i].x, y + size * run->glyphs[i].y
+		};
 	for (int i = 0; i < run->clusters_count; i++)
 		line->clusters[line->clusters_count++] = run->clusters[i];
 	memcpy(line->text + line->text_size, run->text, (size_t)run->text_size);
