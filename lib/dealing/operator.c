@@ -18,11 +18,12 @@ struct state {
 	const char *behind;
 	const char *shuffled;		/* instead of says, for a shuffled pack; NULL = says */
 	const char *by_hand; /* instead of says and behind, where a person deals; NULL = both */
+	const char *keeper;	/* said last, to the person in charge of the computer; or NULL */
 };
 
-#define VOID_BOARD	N_("The board is void: take it out, empty it, put all cards back into " \
-			   "the hopper, and " \
-			   "put the board in again.")
+#define VOID_BOARD	N_("The board is void: take it out, empty it, put its cards and the " \
+			   "rest of their deck back into the hopper, and put the board in " \
+			   "again.")
 #define VOID_BY_HAND	N_("The board is void: take it out, empty it, put its cards back into " \
 			   "the pack, and put " \
 			   "the board in again.")
@@ -46,12 +47,13 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("Board {board}, copy {copy} is dealt and recorded. Take it out."), NULL,
 		N_("The board is dealt and recorded. Take it out.") },
 	[DEALBOX_OPERATOR_PAUSED] = { "paused", "", DEALBOX_WAY_START | DEALBOX_WAY_JOB, false,
-		N_("Paused in board {board}, copy {copy}. Resume, or press start; until then a "
-		   "machine that locks its board keeps it."), NULL,
-		N_("Paused. Resume, or press start; until then a machine that locks its board "
-		   "keeps it.") },
+		N_("Paused in board {board}, copy {copy}. Press start to go on; if the job is "
+		   "paused, resume it. Leave the board in until then."), NULL,
+		N_("Paused. Press start to go on; if the job is paused, resume it. Leave the "
+		   "board in until then.") },
 	[DEALBOX_OPERATOR_STOP_CARD] = { "stop-card", "E6", DEALBOX_WAY_START, false,
-		N_("Here is the stop card. Take it out of the reader and press start."), NULL },
+		N_("Here is the stop card. Take it out of the reader and press start. Keep it, "
+		   "to lay it between the next decks."), NULL },
 	[DEALBOX_OPERATOR_CAPTURE] = { "capture", "",
 		DEALBOX_WAY_INSERT | DEALBOX_WAY_HOPPER | DEALBOX_WAY_START, false,
 		N_("Reading board {board}: with the board in the machine, put the cards of pocket "
@@ -60,13 +62,15 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("The board is read. Take it out."), NULL },
 
 	[DEALBOX_OPERATOR_ABSENT] = { "machine-absent", "E1", DEALBOX_WAY_PLUG, false,
-		N_("The machine is not there. Check its power and its cable; `dealbox doctor` "
-		   "looks further."),
-		NULL },
+		N_("The machine is not there. Look whether it is switched on, and whether its "
+		   "cable to the computer is plugged in."),
+		NULL,
+		.keeper = N_("`dealbox doctor` says more about it.") },
 	[DEALBOX_OPERATOR_COVER] = { "cover-open", "", DEALBOX_WAY_COVER, false,
 		N_("The cover is open. Close it."), NULL },
 	[DEALBOX_OPERATOR_HOPPER] = { "hopper-empty", "E5", DEALBOX_WAY_HOPPER, false,
-		N_("The hopper is empty. Put in two decks, so that their weight feeds the cards."),
+		N_("The hopper is empty. Put in two decks, not mixed with each other: the "
+		   "weight of both feeds the cards."),
 		NULL, N_("The hopper is empty. Put in the shuffled pack.") },
 	[DEALBOX_OPERATOR_MACHINE] = { "machine-refuses", "E1 E17",
 		DEALBOX_WAY_START | DEALBOX_WAY_REMOVE | DEALBOX_WAY_PLUG, false,
@@ -74,14 +78,18 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "stays so, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_UNSUITED] = { "machine-unsuited", "E1", DEALBOX_WAY_JOB, false,
 		N_("This machine cannot do what the jobs want: it has no card reader, or cannot "
-		   "count or capture. Use another machine, or give it sorted decks and ask for a "
-		   "job by position."), NULL },
+		   "count or capture. Take the boards to another machine."), NULL,
+		.keeper = N_("Without a card reader, it can deal sorted decks in a job by "
+			     "position.") },
 	[DEALBOX_OPERATOR_SILENT] = { "machine-silent", "E1", DEALBOX_WAY_SELF | DEALBOX_WAY_PLUG,
 				      false,
-		N_("The machine does not answer, or moved no card for five seconds. Look into it; "
-		   "if it does not go on, switch it off and on."), NULL },
+		N_("The machine does not answer, or moved no card for five seconds. Leave the "
+		   "board in, and look whether something holds the cards. If the machine does "
+		   "not go on, switch it off and on; a board that was being dealt is then dealt "
+		   "again."), NULL },
 	[DEALBOX_OPERATOR_SLOW] = { "slow", "E16", DEALBOX_WAY_SELF, false,
-		N_("The machine has become slower. Clean the feed roller when there is time."),
+		N_("The machine has become slower, but it deals. Nothing is to be done now; "
+		   "clean the feed roller after the session."),
 		NULL },
 	[DEALBOX_OPERATOR_STOPPED] = { "stopped", "", DEALBOX_WAY_START, false,
 		N_("Stopped by the emergency stop. When all is safe, let its button go and press "
@@ -89,22 +97,25 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_SEATED] = { "not-seated", "", DEALBOX_WAY_INSERT, false,
 		N_("The board does not sit where it should. Push it in as far as it goes."), NULL },
 	[DEALBOX_OPERATOR_PANEL] = { "panel-lost", "", DEALBOX_WAY_PLUG, false,
-		N_("The panel with the emergency stop is gone or cannot be used, so nothing is "
-		   "dealt. Check its cable; `dealbox doctor` says what is wrong."), NULL },
+		N_("The panel with the emergency stop button is gone or cannot be used, so "
+		   "nothing is dealt. Check its cable."), NULL,
+		.keeper = N_("`dealbox doctor` says more about it.") },
 	[DEALBOX_OPERATOR_NEW] = { "machine-new", "", DEALBOX_WAY_JOB, false,
-		N_("This machine has not dealt here before, and so gets no deal. Is it the club's? "
-		   "Then `dealbox accept` lets it deal."), NULL },
+		N_("This machine has not dealt here before, and so gets no deal. Is it the "
+		   "club's? Then let it deal. If not, unplug it."), NULL,
+		.keeper = N_("`dealbox accept` lets it deal.") },
 
 	[DEALBOX_OPERATOR_UNREADABLE] = { "card-unreadable", "E2 E2c", DEALBOX_WAY_START, false,
-		N_("The card at the reader cannot be read. Clean it or turn it round, lay it back, "
-		   "and press start. A worn card: put the same card of a spare deck in its place."),
+		N_("The card at the reader cannot be read. Leave the cover closed. Clean the "
+		   "card or turn it round, lay it back, and press start. A worn card: put the "
+		   "same card of a spare deck in its place."),
 		   NULL },
 	[DEALBOX_OPERATOR_FACE_UP] = { "card-face-up", "E2a", DEALBOX_WAY_START, false,
 		N_("The card at the reader lies face up. Turn it, lay it back, and press start."),
 		NULL },
 	[DEALBOX_OPERATOR_NOT_IN_PLAN] = { "card-not-in-plan", "E2b", DEALBOX_WAY_START, false,
 		N_("The card at the reader does not belong to the deal: a joker, or a card of "
-		   "another pack. Take it out and press start."), NULL },
+		   "another deck. Take it out, keep it apart, and press start."), NULL },
 	[DEALBOX_OPERATOR_GATE_LATE] = { "gate-late", "", DEALBOX_WAY_START, false,
 		N_("The computer was too slow for a card. Press start to read it again."), NULL },
 	[DEALBOX_OPERATOR_FEED] = { "feed-timeout", "E8", DEALBOX_WAY_START, false,
@@ -114,23 +125,26 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_DECK_SHORT] = { "deck-short", "E5", DEALBOX_WAY_REMOVE, true,
 		N_("The hopper is empty, and cards are missing. They lie in the machine, on the "
 		   "floor or in the last board, or one came unseen with another."),
-		   N_("Count the deck."),
+		   N_("Count the deck before you put it in."),
 		.by_hand = N_("The pack is at its end, and cards are missing. They lie on the "
 			      "table, on the floor or in a board, or two came as one. Count the "
 			      "pack.") },
 	[DEALBOX_OPERATOR_REPEATED] = { "card-repeated", "E3 E4", DEALBOX_WAY_REMOVE, true,
 		N_("The same card came twice: two are in the deck, or one of them was misread, "
-		   "oftener the earlier."), N_("Turn the deck round before you put it in."),
+		   "mostly the earlier one."), N_("Turn the deck round before you put it in."),
 		.by_hand = N_("The same card came twice: two are in the pack, or one of them was "
 			      "named wrongly.") },
 	[DEALBOX_OPERATOR_DECK_WRONG] = { "deck-wrong", "E5 E6", DEALBOX_WAY_REMOVE, true,
 		N_("The stop card came too early or too late: a card is missing, or one too many "
-		   "was in the deck before."), N_("Count both decks.") },
+		   "was in the deck before."),
+		N_("Count this deck before you put it in. If it is whole, count the boards that "
+		   "were dealt from the deck before.") },
 	[DEALBOX_OPERATOR_WRONG_POCKET] = { "wrong-pocket", "E7", DEALBOX_WAY_REMOVE, true,
 					    N_("A card fell into the wrong pocket."),
 					    N_("If it comes again, clean the gates.") },
 	[DEALBOX_OPERATOR_DOUBLE_FEED] = { "double-feed", "E6 E8", DEALBOX_WAY_REMOVE, true,
-		N_("Two cards came at once."), N_("Separate the cards that stick together.") },
+		N_("Two cards came at once."),
+		N_("Separate the cards that stick together before you put them in.") },
 	[DEALBOX_OPERATOR_JAM] = { "jam", "E9", DEALBOX_WAY_REMOVE, true,
 		N_("A card is stuck. Open the cover, take it out, close the cover."), NULL },
 	[DEALBOX_OPERATOR_PULLED] = { "board-pulled", "E10",
@@ -141,50 +155,53 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_HARDWARE] = { "hardware", "E1", DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
 					true,
 		N_("The machine reports a fault of its own."),
-		N_("If the fault stays then, press start. If it comes again, `dealbox report` "
-		   "writes what the maker wants to know.") },
+		N_("If the machine still reports the fault after that, press start."),
+		.keeper = N_("If it comes again, `dealbox report` writes what the maker wants to "
+			     "know.") },
 	[DEALBOX_OPERATOR_ABORTED] = { "aborted", "", DEALBOX_WAY_REMOVE, true,
 		N_("The deal was stopped."), NULL },
 	[DEALBOX_OPERATOR_DIFFERS] = { "differs", "E7", DEALBOX_WAY_REMOVE, true,
-		N_("What lies in the board is not the plan."), NULL },
+		N_("What lies in the board is not the deal that it should have."), NULL },
 	[DEALBOX_OPERATOR_DOUBT] = { "in-doubt", "E12 E15", DEALBOX_WAY_REMOVE, true,
 		N_("Nobody knows what lies in this board: the power, the cable or a program was "
 		   "gone while it was there."), NULL },
 	[DEALBOX_OPERATOR_USED] = { "used", "E10 E12", DEALBOX_WAY_REMOVE, false,
-		N_("This board has been in the machine since the last deal. Take it out; unless "
-		   "you were told that it is exact, empty it."), NULL },
+		N_("This board has been in the machine since the last deal. Take it out. If you "
+		   "saw that it is exact, keep it as it is; otherwise, or if you are not sure, "
+		   "empty it."), NULL },
 	[DEALBOX_OPERATOR_REUSED] = { "number-reused", "", DEALBOX_WAY_REMOVE, false,
-		N_("The machine gives this board the number of an insertion that was dealt. Take "
-		   "it out and put it in again; if it comes again, switch the machine off and on."),
+		N_("The machine takes this board for one that it has dealt already. Take it out "
+		   "and put it in again; if it comes again, switch the machine off and on."),
 		   NULL },
 	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15",
 				       DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
-		N_("The last board was void or an original, or nobody watched when this one came. "
-		   "If it is empty, and the deck is whole, press start to deal board {board}, copy "
-		   "{copy}. If it has cards, take it out and empty it."), NULL,
-		N_("The last board was void or an original, or nobody watched when this one came. "
-		   "If it is empty, and the pack is whole and shuffled, press start to deal. If it "
-		   "has cards, take it out and empty it.") },
+		N_("Look into all pockets of this board; take it out to do so. If it is empty, "
+		   "and the deck is whole, press start to deal board {board}, copy {copy}. If "
+		   "it has cards, empty it first."), NULL,
+		N_("Look into all pockets of this board; take it out to do so. If it is empty, "
+		   "and the pack is whole and shuffled, press start to deal. If it has cards, "
+		   "empty it first.") },
 
 	[DEALBOX_OPERATOR_NUMBER_UNREAD] = { "number-unread", "E11",
 					     DEALBOX_WAY_REMOVE | DEALBOX_WAY_START,
-		false, N_("The number of the board cannot be read. Clean the label and put the "
-			  "board in again; or, if it is board {board}, press start."), NULL },
+		false, N_("The number of the board cannot be read. Look at it: if it is board "
+			  "{board}, press start. If not, take the board out, and put in board "
+			  "{board}. If this comes often, clean the label."), NULL },
 	[DEALBOX_OPERATOR_NUMBER_RANGE] = { "number-range", "E11",
 					    DEALBOX_WAY_REMOVE | DEALBOX_WAY_JOB, false,
 		N_("Board {board} does not belong to the job. Take it out."), NULL },
 	[DEALBOX_OPERATOR_NUMBER_OTHER] = { "number-other", "E11",
 					    DEALBOX_WAY_REMOVE | DEALBOX_WAY_SKIP, false,
-		N_("Board {board} was expected, and another is here. Take it out and put in board "
-		   "{board}, or skip it."), NULL },
+		N_("Board {board} comes next, but another board is in the machine. Take it out "
+		   "and put in board {board}, or skip board {board}."), NULL },
 	[DEALBOX_OPERATOR_NUMBER_DONE] = { "number-done", "E11",
 					   DEALBOX_WAY_REMOVE | DEALBOX_WAY_JOB, false,
-		N_("Board {board} has been dealt. Take it out; to deal it again, ask for a "
-		   "redeal."), NULL },
+		N_("Board {board} has been dealt. Take it out and keep it. To deal it again "
+		   "after all, empty it and ask for a redeal."), NULL },
 
 	[DEALBOX_OPERATOR_PLACEHOLDER] = { "placeholder-deal", "E13", DEALBOX_WAY_JOB, false,
-		N_("Board {board} of the set is sorted by suits: a placeholder that nobody dealt. "
-		   "Use the right file."), NULL },
+		N_("In the deal file, board {board} is sorted by suits: it is a placeholder, "
+		   "and nobody may play it. Use the right file."), NULL },
 	[DEALBOX_OPERATOR_REPEAT] = { "repeat", "E14", DEALBOX_WAY_JOB, false,
 		N_("Board {board} was dealt for another session (Law 6D2): is it an old file? Use "
 		   "another, or ask for a replay."), NULL },
@@ -192,8 +209,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("The set cannot be used. Its file is damaged, or is not a set of deals."),
 		NULL },
 	[DEALBOX_OPERATOR_LEDGER] = { "ledger", "", DEALBOX_WAY_START, false,
-		N_("The ledger cannot be written, so nothing is dealt. Make room on the disk, or "
-		   "see `dealbox ledger verify`; then press start."), NULL },
+		N_("The ledger cannot be written, so nothing is dealt. When it can be written "
+		   "again, press start."), NULL,
+		.keeper = N_("Make room on the disk, or see `dealbox ledger verify`.") },
 
 	[DEALBOX_OPERATOR_LEASE] = { "lease-over", "", DEALBOX_WAY_SELF | DEALBOX_WAY_JOB, false,
 		N_("The server of the event was not heard for too long, so no other board is "
@@ -327,5 +345,6 @@ size_t dealbox_operator_text(enum dealbox_operator_state state,
 		say(&sentence, &told, facts->shuffled ? VOID_SHUFFLED : facts->by_hand ?
 		    VOID_BY_HAND : VOID_BOARD);
 	say(&sentence, &told, by_hand ? NULL : states[state].behind);
+	say(&sentence, &told, states[state].keeper);
 	return sentence.length;
 }

@@ -122,14 +122,14 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 5, .depth = 5 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_REPEATED, { .seat = 2 }, "came twice", "pocket of" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .there = 4 },
-		  "Board 3 was expected, and another is here. Take it out and put in board 3, or "
-		  "skip it. The label says board 4.", "code" },
-		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3 }, "Board 3 was expected", "label" },
+		  "Board 3 comes next, but another board is in the machine. Take it out and put in "
+		  "board 3, or skip board 3. The label says board 4.", "code" },
+		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3 }, "Board 3 comes next", "label" },
 		/* the first place and the first seat without a name */
 		{ DEALBOX_OPERATOR_JAM, { .place = 5, .code = 5 }, "The machine gives code 5.",
 		  "stuck at" },
 		{ DEALBOX_OPERATOR_NUMBER_OTHER, { .board = 3, .place = 5, .seat = 5, .depth = 1 },
-		  "Board 3 was expected", "pocket of" },
+		  "Board 3 comes next", "pocket of" },
 		/* facts of an earlier deal do not appear */
 		{ DEALBOX_OPERATOR_INSERT, { .board = 3, .copy = 1, .card = 8, .cards = 52,
 					     .place = 3, .code = 9,
@@ -140,7 +140,7 @@ static void test_facts(void **state)
 		{ DEALBOX_OPERATOR_START, { .shuffled = 1 }, "Press start to deal.", "copy" },
 		{ DEALBOX_OPERATOR_TAKE_OUT, { .shuffled = 1 },
 		  "The board is dealt and recorded. Take it out.", "copy" },
-		{ DEALBOX_OPERATOR_PAUSED, { .shuffled = 1 }, "Paused. Resume, or press start;",
+		{ DEALBOX_OPERATOR_PAUSED, { .shuffled = 1 }, "Paused. Press start to go on;",
 		  "copy" },
 		{ DEALBOX_OPERATOR_HOPPER, { .shuffled = 1 }, "Put in the shuffled pack.", "deck" },
 		{ DEALBOX_OPERATOR_CONFIRM, { .shuffled = 1 },
@@ -201,6 +201,12 @@ static void test_void(void **state)
 	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_WRONG_POCKET, &facts, NULL),
 			       "put the board in again. If it "
 			       "comes again, clean the gates."));
+	/* commands are for the person in charge of the computer, and come last */
+	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_ABSENT, &facts, NULL),
+			       "is plugged in. `dealbox doctor` says more about it."));
+	assert_non_null(strstr(text_of(DEALBOX_OPERATOR_HARDWARE, &facts, NULL),
+			       "put the board in again. If the machine still reports the fault "
+			       "after that, press start. If it comes again, `dealbox report`"));
 }
 
 /* ---- verdicts ---- */

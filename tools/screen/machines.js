@@ -3,7 +3,7 @@
 import { ask, h, show } from "./dom.js";
 import { event_panel } from "./event.js";
 import { GATE_COLUMNS, MONTH_COLUMNS, capability_texts, counter_rows, parameter_rows, parameter_value, statistics, test_report } from "./measured.js";
-import { STATES, machine_name } from "./present.js";
+import { machine_name, present } from "./present.js";
 import { N_, say } from "./sentence.js";
 import { plot } from "./shapes.js";
 
@@ -114,7 +114,7 @@ function panel_of(app, path, machine, details) {
 
 	return h("section", { class: "panel" },
 		 h("h2", {}, machine_name(machine)),
-		 h("p", {}, text((STATES[machine.State] || STATES["machine-silent"]).title) + (machine.Board ? " " + machine.Board : "")),
+		 h("p", {}, present(machine, null, app.language).heading),
 		 h("p", { class: "soft" }, [machine.Model, machine.Port, ...capability_texts(app.language, machine.Capabilities || [])].filter(x => x).join(" · ")),
 		 h("div", { class: "row" },
 		   button(text(N_("Locate")), () => call("Locate", "u", [LOCATE_S]), { disabled: !machine.Present }),

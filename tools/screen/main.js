@@ -123,7 +123,7 @@ async function act(key) {
 
 	if (app.busy || Date.now() - changed_at < TOO_SOON_MS)
 		return;
-	if (key.confirm && !await ask(key.label + "?", say(app.language, N_("Yes")), say(app.language, N_("No"))))
+	if (key.confirm && !await ask(key.confirm === true ? key.label + "?" : key.confirm, say(app.language, N_("Yes")), say(app.language, N_("No"))))
 		return;
 	if (what.go)
 		go(what.go);
@@ -194,7 +194,7 @@ function shown(path, of) {
 	shown_path = path;
 	app.keys = of.keys;
 	changed_at = Date.now();
-	document.title = [of.title, of.number].filter(x => x).join(" ") + " · dealbox";
+	document.title = of.heading + " · dealbox";
 	$("spoken").textContent = of.spoken;
 	if (other)
 		app.busy = false;
@@ -270,7 +270,11 @@ function toggle(name, on, off, sign, label) {
 	const is = setting(name) === on;
 
 	return h("button", { type: "button", "aria-pressed": String(is), title: label, "aria-label": label,
-			     onclick: () => { localStorage.setItem("dealbox-" + name, is ? off : on); frame(); } }, sign);
+			     onclick: () => {
+				     localStorage.setItem("dealbox-" + name, is ? off : on);
+				     frame();
+				     message(say(app.language, is ? N_("{what}: off") : N_("{what}: on"), { what: label }));
+			     } }, sign);
 }
 
 function frame() {
@@ -291,7 +295,7 @@ function frame() {
 		     go(view_name);
 	     } }, Object.entries(LANGUAGES).map(([tag, name]) =>
 		     h("option", { value: tag, selected: tag === app.language, lang: tag }, name))));
-	show($("stop"), text(N_("STOP")));
+	show($("stop"), text(N_("STOP")), h("small", {}, text(N_("all machines"))));
 	$("stop").title = text(N_("Emergency stop of all machines"));
 }
 

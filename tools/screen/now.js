@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Now": one machine large, the others as tiles, and how far the job is. */
 import { h, show, with_commands } from "./dom.js";
-import { choose_machine, present, progress, progress_text } from "./present.js";
+import { choose_machine, heading_of, part_name, present, progress, progress_text } from "./present.js";
 import { N_, say } from "./sentence.js";
 import { shape, sketch } from "./shapes.js";
 
@@ -24,14 +24,18 @@ function key_button(key, app) {
 }
 
 function hero_of(shown, app) {
+	const part = part_name(app.language, shown.place);
+
 	return h("section", { class: `hero ${shown.tone}${shown.steps.length ? " steps" : ""}`, "aria-label": shown.name },
-		 h("div", { class: "picture" }, shape(shown.shape), shown.place ? sketch(shown.place) : null),
+		 h("div", { class: "picture" }, shape(shown.shape), shown.place ? [sketch(shown.place),
+			part && h("p", { class: "part" }, part)] : null),
 		 h("div", { class: "words" },
 		   h("p", { class: "machine" }, shown.name),
 		   h("div", { class: "headline" },
-		     h("h1", {}, shown.title),
+		     shown.number && h("p", { class: "below" }, say(app.language, N_("Board"))),
 		     shown.number && h("p", { class: "number" }, shown.number),
-		     shown.below && h("p", { class: "below" }, shown.below)),
+		     shown.below && h("p", { class: "below copy" }, shown.below),
+		     h("h1", {}, shown.title)),
 		   shown.bar && h("div", { class: "dealt" },
 			h("progress", { max: shown.bar.most, value: shown.bar.value, "aria-label": shown.title }),
 			h("p", { class: "card" }, shown.bar.text)),
@@ -39,14 +43,15 @@ function hero_of(shown, app) {
 		   shown.next && h("p", { class: "text" }, shown.next),
 		   shown.steps.length ? h("ol", {}, shown.steps.map(one => h("li", {}, one.text))) : null,
 		   shown.mind && h("p", { class: "mind" }, with_commands(shown.mind)),
-		   shown.keys.length ? h("div", { class: "keys" }, shown.keys.map(key => key_button(key, app))) : null));
+		   shown.keys.length ? h("div", { class: "keys" }, shown.keys.map(key => key_button(key, app))) : null,
+		   shown.keeper && h("p", { class: "keeper" }, with_commands(shown.keeper))));
 }
 
 function tile_of(path, shown, app) {
 	return h("button", { type: "button", class: `tile ${shown.tone}`, onclick: () => app.pin(path) },
 		 shape(shown.shape),
 		 h("span", { class: "name" }, shown.name),
-		 h("strong", {}, [shown.title, shown.number].filter(x => x).join(" ")));
+		 h("strong", {}, heading_of(app.language, shown)));
 }
 
 function job_of(app, path, job) {
@@ -66,12 +71,13 @@ function job_of(app, path, job) {
 /* Without a machine, or without the service. */
 function nothing(app) {
 	const { language, service } = app;
-	const shown = { tone: "rest", shape: "plug", number: "", below: "", steps: [], mind: "", keys: [], bar: null, place: null,
+	const shown = { tone: "rest", shape: "plug", number: "", below: "", steps: [], mind: "", keeper: "", keys: [], bar: null, place: null,
 			name: "", next: "" };
 
 	shown.title = service.here ? say(language, N_("No machine yet")) : say(language, N_("Waiting for the service"));
 	shown.text = service.here ? say(language, N_("Connect the dealing machine by its cable and switch it on.")) :
 		say(language, N_("It is started again by itself. If this stays, call whoever keeps this computer."));
+	shown.heading = shown.title;
 	shown.spoken = shown.title + ". " + shown.text;
 	return shown;
 }

@@ -93,6 +93,7 @@ static void state_print(const struct state *state)
 	member("says", state->says);
 	member("behind", state->behind);
 	member("shuffled", state->shuffled);
+	member("keeper", state->keeper);
 	putchar('}');
 }
 

@@ -3,7 +3,7 @@
  * Maps a machine's state and numbers to the colour, shape, words, steps and keys that the screen shows.
  * Pure: no page, no bus, no clock. tests/system/screen/present.mjs walks all states.
  */
-import { N_, P_, say, say_count, seat_name, state_row, what_happened, what_to_mind } from "./sentence.js";
+import { N_, P_, say, say_count, seat_name, state_row, what_happened, what_the_keeper_does, what_to_mind } from "./sentence.js";
 
 /*
  * Tones. Each is a colour (style.css), a shape (shapes.js) and a sound (sounds.js):
@@ -15,90 +15,94 @@ import { N_, P_, say, say_count, seat_name, state_row, what_happened, what_to_mi
 export const TONES = ["put", "take", "deal", "look", "void", "ask", "rest"];
 
 /*
- * Each state: tone, shape, title. The title is short enough to be read at 3 m. board: the number is shown,
- * too. plain: title and number say it all, so the library's sentence is not shown; next: so is the next
+ * Each state: tone, shape, title. The title is short enough to be read at 3 m. board: "Board 17" is above
+ * it. plain: title and number say it all, so the library's sentence is not shown; next: so is the next
  * board. place: the part of the machine that is marked on the sketch, as the library numbers places of jams:
- * 1 feeder, 2 reader, 3 gate, 4 pocket; and "hopper", "cover", "board".
+ * 1 feeder, 2 reader, 3 gate, 4 pocket; and "hopper", "cover", "board"; "machine" marks none. first: what the
+ * library says behind the instruction is done before the cards go back. call: somebody else may be needed.
  */
 export const STATES = {
 	"none": { tone: "deal", shape: "deal", title: N_("Dealing"), board: true, next: true },
 	"no-work": { tone: "rest", shape: "rest", title: N_("Nothing to deal") },
-	"insert-board": { tone: "put", shape: "in", title: N_("Put in board"), board: true, plain: true },
-	"insert-any": { tone: "put", shape: "in", title: N_("Put in any board of the set") },
-	"press-start": { tone: "put", shape: "start", title: N_("Ready to deal board"), board: true, plain: true },
-	"take-out": { tone: "take", shape: "exact", title: N_("Exact. Take out board"), board: true, plain: true, next: true },
+	"insert-board": { tone: "put", shape: "in", title: N_("Put it in, empty"), board: true, plain: true },
+	"insert-any": { tone: "put", shape: "in", title: N_("Put in any empty board of the set") },
+	"press-start": { tone: "put", shape: "start", title: N_("Ready: press start"), board: true, plain: true },
+	"take-out": { tone: "take", shape: "exact", title: N_("Exact. Take it out"), board: true, plain: true, next: true },
 	"paused": { tone: "rest", shape: "pause", title: N_("Paused"), board: true },
 	"stop-card": { tone: "look", shape: "card", title: N_("Take out the stop card"), place: 2 },
-	"capture": { tone: "put", shape: "hopper", title: N_("Read board"), board: true, place: "hopper" },
-	"take-original": { tone: "take", shape: "out", title: N_("Read. Take the board out") },
+	"capture": { tone: "put", shape: "hopper", title: N_("Put in the cards of {seat}"), board: true, place: "hopper" },
+	"take-original": { tone: "take", shape: "out", title: N_("The board is read. Take it out") },
 
-	"machine-absent": { tone: "look", shape: "plug", title: N_("The machine is gone") },
+	"machine-absent": { tone: "look", shape: "plug", title: N_("No connection to the machine"), call: true },
 	"cover-open": { tone: "look", shape: "cover", title: N_("Close the cover"), place: "cover" },
-	"hopper-empty": { tone: "put", shape: "hopper", title: N_("Fill the hopper"), place: "hopper" },
-	"machine-refuses": { tone: "look", shape: "machine", title: N_("The machine refuses") },
-	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Use another machine") },
-	"machine-silent": { tone: "look", shape: "machine", title: N_("The machine does not answer") },
-	"slow": { tone: "deal", shape: "deal", title: N_("Dealing slowly"), board: true, place: 1 },
+	"hopper-empty": { tone: "put", shape: "hopper", title: N_("Put cards into the hopper"), place: "hopper" },
+	"machine-refuses": { tone: "look", shape: "machine", title: N_("The machine refuses to deal"), call: true },
+	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Take the boards to another machine"), call: true },
+	"machine-silent": { tone: "look", shape: "machine", title: N_("The machine does not go on"), call: true },
+	"slow": { tone: "deal", shape: "deal", title: N_("Dealing, but slowly"), board: true },
 	"stopped": { tone: "void", shape: "stop", title: N_("Emergency stop") },
 	"not-seated": { tone: "look", shape: "in", title: N_("Push the board in"), place: "board" },
-	"panel-lost": { tone: "look", shape: "plug", title: N_("The panel is gone") },
-	"machine-new": { tone: "ask", shape: "ask", title: N_("A new machine") },
+	"panel-lost": { tone: "look", shape: "stop", title: N_("No connection to the stop button"), call: true },
+	"machine-new": { tone: "ask", shape: "ask", title: N_("Is this the club's machine?"), call: true },
 
-	"card-unreadable": { tone: "look", shape: "card", title: N_("Card not read"), place: 2 },
-	"card-face-up": { tone: "look", shape: "card", title: N_("Card face up"), place: 2 },
-	"card-not-in-plan": { tone: "look", shape: "card", title: N_("Foreign card"), place: 2 },
-	"gate-late": { tone: "look", shape: "card", title: N_("Read the card again"), place: 2 },
+	"card-unreadable": { tone: "look", shape: "card", title: N_("A card cannot be read"), place: 2 },
+	"card-face-up": { tone: "look", shape: "card", title: N_("A card lies face up"), place: 2 },
+	"card-not-in-plan": { tone: "look", shape: "card", title: N_("This card does not belong here"), place: 2 },
+	"gate-late": { tone: "look", shape: "card", title: N_("The computer was too slow"), place: 2 },
 	"feed-timeout": { tone: "look", shape: "card", title: N_("No card came"), place: 1 },
 
-	"deck-short": { tone: "void", shape: "void", title: N_("Void: cards missing"), board: true },
-	"card-repeated": { tone: "void", shape: "void", title: N_("Void: same card twice"), board: true, place: 2 },
-	"deck-wrong": { tone: "void", shape: "void", title: N_("Void: wrong deck"), board: true },
-	"wrong-pocket": { tone: "void", shape: "void", title: N_("Void: wrong pocket"), board: true, place: 3 },
-	"double-feed": { tone: "void", shape: "void", title: N_("Void: two cards at once"), board: true, place: 1 },
-	"jam": { tone: "void", shape: "void", title: N_("Void: card stuck"), board: true, place: "jam" },
-	"board-pulled": { tone: "void", shape: "void", title: N_("Void: board taken out"), board: true, place: "board" },
-	"cover-opened": { tone: "void", shape: "void", title: N_("Void: cover opened"), board: true, place: "cover" },
-	"hardware": { tone: "void", shape: "void", title: N_("Void: machine fault"), board: true },
-	"aborted": { tone: "void", shape: "void", title: N_("Void: deal stopped"), board: true },
-	"differs": { tone: "void", shape: "void", title: N_("Void: not the plan"), board: true },
-	"in-doubt": { tone: "void", shape: "void", title: N_("Void: in doubt"), board: true },
+	"deck-short": { tone: "void", shape: "void", title: N_("Deal it again: cards are missing"), board: true, place: "machine", first: true },
+	"card-repeated": { tone: "void", shape: "void", title: N_("Deal it again: same card twice"), board: true, place: 2, first: true },
+	"deck-wrong": { tone: "void", shape: "void", title: N_("Deal it again: deck not complete"), board: true, place: "machine", first: true },
+	"wrong-pocket": { tone: "void", shape: "void", title: N_("Deal it again: wrong pocket"), board: true, place: 3 },
+	"double-feed": { tone: "void", shape: "void", title: N_("Deal it again: two cards at once"), board: true, place: 1, first: true },
+	"jam": { tone: "void", shape: "void", title: N_("Deal it again: a card is stuck"), board: true, place: "jam" },
+	"board-pulled": { tone: "void", shape: "void", title: N_("Deal it again: taken out too early"), board: true, place: "board" },
+	"cover-opened": { tone: "void", shape: "void", title: N_("Deal it again: the cover was opened"), board: true, place: "cover" },
+	"hardware": { tone: "void", shape: "void", title: N_("Deal it again: machine fault"), board: true, place: "machine", call: true },
+	"aborted": { tone: "void", shape: "void", title: N_("Deal it again: it was stopped"), board: true },
+	"differs": { tone: "void", shape: "void", title: N_("Deal it again: wrong cards in it"), board: true },
+	"in-doubt": { tone: "void", shape: "void", title: N_("Deal it again: contents unknown"), board: true },
 	"used": { tone: "look", shape: "out", title: N_("Take the old board out") },
-	"number-reused": { tone: "look", shape: "out", title: N_("Take it out, put it in again") },
-	"confirm-empty": { tone: "ask", shape: "ask", title: N_("Is the board empty? Board"), board: true },
+	"number-reused": { tone: "look", shape: "again", title: N_("Take it out, put it in again"), call: true },
+	"confirm-empty": { tone: "ask", shape: "ask", title: N_("Is it empty? Look into all pockets"), board: true },
 
-	"number-unread": { tone: "ask", shape: "ask", title: N_("Number not read. Is it board"), board: true },
-	"number-range": { tone: "look", shape: "out", title: N_("Not in this job: board"), board: true },
-	"number-other": { tone: "look", shape: "other", title: N_("Wrong board. Expected: board"), board: true },
-	"number-done": { tone: "look", shape: "out", title: N_("Already dealt: board"), board: true },
+	"number-unread": { tone: "ask", shape: "ask", title: N_("Number not read: is it this board?"), board: true },
+	"number-range": { tone: "look", shape: "out", title: N_("Not in this job. Take it out"), board: true },
+	"number-other": { tone: "look", shape: "other", title: N_("Put this one in instead"), board: true },
+	"number-done": { tone: "look", shape: "out", title: N_("Dealt already. Take it out"), board: true },
 
-	"placeholder-deal": { tone: "look", shape: "file", title: N_("Not a deal: board"), board: true },
-	"repeat": { tone: "look", shape: "file", title: N_("An old deal: board"), board: true },
-	"bad-set": { tone: "look", shape: "file", title: N_("A bad deal file") },
-	"ledger": { tone: "look", shape: "file", title: N_("Cannot write the ledger") },
+	"placeholder-deal": { tone: "look", shape: "file", title: N_("No deal for it in the file"), board: true, call: true },
+	"repeat": { tone: "look", shape: "file", title: N_("An old deal"), board: true, call: true },
+	"bad-set": { tone: "look", shape: "file", title: N_("The deal file cannot be used"), call: true },
+	"ledger": { tone: "look", shape: "file", title: N_("Cannot write the ledger"), call: true },
 
-	"lease-over": { tone: "look", shape: "plug", title: N_("No network") },
+	"lease-over": { tone: "look", shape: "network", title: N_("No network: please wait"), call: true },
 };
 
 /* Of a newer service. */
 const UNKNOWN = { tone: "look", shape: "machine", title: N_("Look at the machine") };
 
-/* Label of the key Enter by state: Enter gives the answer "start". */
+/*
+ * Label of the key Enter by state: Enter gives the answer "start", and instructions say "press start", so each label
+ * begins with that word.
+ */
 const ENTER = {
-	"press-start": N_("Deal this board"),
-	"paused": N_("Go on"),
-	"stopped": N_("All is safe: go on"),
-	"confirm-empty": N_("It is empty: deal"),
-	"stop-card": N_("Taken out: go on"),
-	"card-unreadable": N_("Read it again"),
-	"card-face-up": N_("Turned: go on"),
-	"card-not-in-plan": N_("Taken out: go on"),
-	"gate-late": N_("Read it again"),
-	"feed-timeout": N_("Go on"),
-	"capture": N_("Read this pocket"),
-	"number-unread": N_("Yes, deal it"),
-	"machine-refuses": N_("Try again"),
-	"hardware": N_("Steps done: try again"),
-	"ledger": N_("Try again"),
+	"press-start": N_("Start"),
+	"paused": N_("Start: go on"),
+	"stopped": N_("Start: all is safe"),
+	"confirm-empty": N_("Start: it is empty"),
+	"stop-card": N_("Start: card taken out"),
+	"card-unreadable": N_("Start: read it again"),
+	"card-face-up": N_("Start: card turned"),
+	"card-not-in-plan": N_("Start: card taken out"),
+	"gate-late": N_("Start: read it again"),
+	"feed-timeout": N_("Start: go on"),
+	"capture": N_("Start: cards are in"),
+	"number-unread": N_("Start: yes, it is"),
+	"machine-refuses": N_("Start: try again"),
+	"hardware": N_("Start: the fault is still there"),
+	"ledger": N_("Start: try again"),
 };
 
 /* Cards of a pack, until the service says how many the plan has. */
@@ -150,31 +154,36 @@ const step = (text, done = false) => ({ text, done });
 
 /* Of two same cards, the one that was probably misread is looked at first. */
 const LOOK = {
-	earlier: N_("Look first at card {depth} from the top in {seat}, then at the card at the reader."),
-	reader: N_("Look first at the card at the reader, then at card {depth} from the top in {seat}."),
-	either: N_("Look at the card at the reader, and at card {depth} from the top in {seat}."),
+	earlier: N_("Look at card {depth} from the top in {seat} first, then at the card at the reader: are they the same?"),
+	reader: N_("Look at the card at the reader first, then at card {depth} from the top in {seat}: are they the same?"),
+	either: N_("Look at the card at the reader, and at card {depth} from the top in {seat}: are they the same?"),
 };
 
 /* The steps that empty a void board. */
 function void_steps(language, machine, facts) {
-	const steps = [];
+	const row = STATES[machine.State] || {}, steps = [];
 
-	if (machine.State === "jam" || machine.State === "cover-opened")
-		steps.push(step(machine.State === "jam" ? say(language, N_("Open the cover, take the card out, close the cover.")) :
-				say(language, N_("Close the cover."))));
+	if (machine.State === "jam")
+		steps.push(say(language, N_("Open the cover, take the card out, close the cover. Keep the card.")));
+	if (machine.State === "cover-opened")
+		steps.push(say(language, N_("Close the cover.")));
 	/* a card is found by its place, so it is looked at before the board is emptied */
 	const look = machine.State === "card-repeated" && facts.seat && facts.depth;
 
-	steps.push(step(say(language, look ? N_("Take the board out. Do not empty it yet.") : N_("Take the board out and empty it."))));
+	steps.push(say(language, look ? N_("Take the board out. Do not empty it yet.") :
+			machine.State === "board-pulled" ? N_("Empty the board that was taken out.") : N_("Take the board out and empty it.")));
 	if (look)
-		steps.push(step(say(language, LOOK[facts.suspect] || LOOK.either,
-				    { depth: facts.depth, seat: seat_name(language, facts.seat) })));
+		steps.push(say(language, LOOK[facts.suspect] || LOOK.either, { depth: facts.depth, seat: seat_name(language, facts.seat) }),
+			   say(language, N_("The same: take out the one of another deck. If not: turn the deck round.")));
 	if (facts.shuffled)
-		return look ? [...steps, step(say(language, N_("Empty the board.")))] : steps;
-	steps.push(step(say(language, look ? N_("Empty the board. Put all cards back into the hopper.") : N_("Put all cards back into the hopper."))));
-	steps.push(step(facts.board ? say(language, N_("Put board {board} in again."), facts) :
-			say(language, N_("Put the board in again."))));
-	return steps;
+		return (look ? [...steps, say(language, N_("Empty the board."))] : steps).map(text => step(text));
+	if (row.first && !look)
+		steps.push(what_to_mind(language, machine.State));
+	steps.push(say(language, look ? N_("Empty it. Put its cards and the rest of the deck back into the hopper.") :
+			N_("Put its cards and the rest of the deck back into the hopper.")));
+	steps.push(facts.board ? say(language, N_("Put board {board} in again. Then the screen asks whether it is empty."), facts) :
+		   say(language, N_("Put the board in again. Then the screen asks whether it is empty.")));
+	return steps.map(text => step(text));
 }
 
 /* Answers for the question that is shown, so that a late tap cannot answer another one. */
@@ -183,15 +192,16 @@ const answer = (machine, method) => ({ on: "machine", method, args: ["u", [machi
 /* Buttons for the words of the property Keys, in the order in which they are shown. */
 const KEYS = {
 	"start": (language, machine) => ({ code: "Enter", main: true, act: answer(machine, "Answer"),
-					   label: say(language, ENTER[machine.State] || N_("Go on")) }),
-	"deal-this": (language, machine, facts) => ({ code: "D", main: true, act: answer(machine, "DealThis"),
+					   label: say(language, ENTER[machine.State] || N_("Start")) }),
+	"resume": language => ({ code: "Enter", main: true, label: say(language, N_("Resume the job")), act: { on: "job", method: "Resume" } }),
+	"deal-this": (language, machine, facts) => ({ code: "D", act: answer(machine, "DealThis"),
 		label: facts.there ? say(language, N_("Deal board {there} now"), facts) : say(language, N_("Deal this one now")) }),
 	"name-board": (language, machine) => ({ code: "N", label: say(language, N_("It has another number")),
 					       act: { ask: "board", ...answer(machine, "NameBoard") } }),
 	"skip": (language, machine, facts) => facts.board && facts.copy ? { code: "S", label: say(language, N_("Skip board {board}"), facts),
 		act: { on: "job", method: "Skip", args: ["uu", [facts.board, facts.copy]] } } : null,
 	"redeal": (language, machine, facts) => facts.board && facts.copy ? { code: "R", confirm: true,
-		label: say(language, N_("Deal board {board} again"), facts),
+		label: say(language, N_("Redeal: deal board {board} again"), facts),
 		act: { on: "job", method: "Redeal", args: ["uu", [facts.board, facts.copy]] } } : null,
 	"accept": language => ({ code: "A", main: true, label: say(language, N_("It is the club's: let it deal")),
 				 act: { on: "machine", method: "Accept" } }),
@@ -213,8 +223,38 @@ function keys_of(language, machine, facts) {
 		.map(word => KEYS[word](language, machine, facts)).filter(key => key);
 
 	if (NEW_JOB.includes(machine.State))
-		keys.push({ code: "J", main: !keys.length, label: say(language, N_("New job")), act: { go: "jobs" } });
+		keys.push({ code: "J", main: machine.State !== "machine-unsuited", label: say(language, N_("New job")), act: { go: "jobs" } });
 	return keys;
+}
+
+/* What to mind beside the instruction, small. */
+function mind_of(language, machine, facts, row) {
+	const found = [];
+
+	if (state_row(machine.State).empties && !facts.shuffled)
+		found.push(say(language, N_("A second deck in the hopper: do not mix the two. It comes after this one.")));
+	if (state_row(machine.State).empties && (!row.first || facts.shuffled))
+		found.push(what_to_mind(language, machine.State));
+	if ((machine.Keys || []).includes("skip") && WORTH.skip.includes(machine.State))
+		found.push(say(language, N_("A skipped board can still be dealt later, under Jobs.")));
+	if (NEW_JOB.includes(machine.State))
+		found.push(say(language, N_("What is dealt stays dealt and recorded.")));
+	return found.filter(text => text).join(" ");
+}
+
+/* Whom to call, and what that person can do. */
+function keeper_of(language, machine, row) {
+	const what = what_the_keeper_does(language, machine.State);
+
+	if (!row.call)
+		return "";
+	return [say(language, N_("If this does not help, call the person in charge of the computer.")),
+		what && say(language, N_("For that person: {what}"), { what })].filter(text => text).join(" ");
+}
+
+/* "Board 17: Dealing", where there is room for one line. */
+export function heading_of(language, { title, number }) {
+	return number ? say(language, N_("Board {board}: {what}"), { board: number, what: title }) : title;
 }
 
 /* Returns the part of the sketch that is marked, or null. */
@@ -223,6 +263,14 @@ function place_of(row, facts) {
 		return facts.place || null;
 	return row.place || null;
 }
+
+/* What the marked part is called; in no language more than a word or two. */
+const PARTS = {
+	"hopper": N_("Hopper"), "cover": N_("Cover"), "board": N_("Board"),
+	1: N_("Feed roller"), 2: N_("Reader"), 3: N_("Gate"), 4: N_("Pocket"),
+};
+
+export const part_name = (language, place) => PARTS[place] ? say(language, PARTS[place]) : "";
 
 /* A test deal is no board of a job: while it runs, and while its board is in. */
 function test_shown(shown, machine, language) {
@@ -246,19 +294,24 @@ function test_shown(shown, machine, language) {
  * Describes what the screen shows of one machine.
  * machine: its properties on the bus; done: the properties of the job that was finished last, if no other is
  * open, or null.
- * Returns tone, shape, title, number, below (under the number), text, steps, mind, keys, bar, place, and
- * spoken, for screen readers. No card is in any of them.
+ * Returns tone, shape, number, below (beside the number), title, heading (number and title), text, steps, mind, keys,
+ * keeper (small, for the person in charge of the computer), bar, place, and spoken, for screen readers. No card is in
+ * any of them.
  */
 export function present(machine, done, language) {
 	const facts = facts_of(machine);
 	const row = STATES[machine.State] || UNKNOWN;
 	const voided = state_row(machine.State).empties;
-	const said = what_happened(language, machine.State, facts, voided ? "cell" : "");
+	/* where two cards are to be looked at, the steps say all, and there is no room for more */
+	const said = machine.State === "card-repeated" && facts.seat && facts.depth ? [] :
+		what_happened(language, machine.State, facts);
 	const shown = {
-		tone: row.tone, shape: row.shape, title: say(language, row.title), number: "", below: "",
-		text: said.length ? said.join(" ") : machine.Instruction || "", next: "",
+		tone: row.tone, shape: row.shape, heading: "",
+		title: say(language, row.title, { seat: seat_name(language, Math.max(0, SEATS.indexOf(facts.pocket || ""))) }),
+		number: "", below: "",
+		text: said.length || voided ? said.join(" ") : machine.Instruction || "", next: "",
 		steps: voided ? void_steps(language, machine, facts) : [],
-		mind: voided ? what_to_mind(language, machine.State) : "",
+		mind: mind_of(language, machine, facts, row), keeper: keeper_of(language, machine, row),
 		place: place_of(row, facts), name: machine_name(machine), bar: null,
 		keys: keys_of(language, machine, facts),
 	};
@@ -273,8 +326,8 @@ export function present(machine, done, language) {
 		shown.next = machine.NextCopy && facts.copies > 1 ?
 			say(language, N_("Next: board {board}, copy {copy}"), { board: machine.NextBoard, copy: machine.NextCopy }) :
 			say(language, N_("Next: board {board}"), { board: machine.NextBoard });
-	if (machine.State === "capture")
-		shown.below = say(language, N_("pocket {seat}"), { seat: seat_name(language, Math.max(0, SEATS.indexOf(facts.pocket || ""))) });
+	if (machine.State === "capture" && !facts.pocket)
+		shown.title = say(language, N_("Read this board"));
 	if (row.tone === "deal" && machine.Dealing) {
 		shown.bar = { value: machine.Cards || 0, most: cards_total(machine) };
 		shown.bar.text = say(language, N_("card {value} of {most}"), shown.bar);
@@ -291,12 +344,14 @@ export function present(machine, done, language) {
 		shown.below = done.Session;
 		shown.text = say_count(language, P_("{n} board is dealt, exact and recorded.", "{n} boards are dealt, exact and recorded."),
 				       done.Recorded);
-		shown.keys.push({ code: "H", label: say(language, N_("Print hand records")), act: { print: done.Id } });
+		shown.keys.push({ code: "H", label: say(language, N_("Print hand records")), act: { print: done.Id },
+				  confirm: say(language, N_("The printed pages show every hand. Print them now?")) });
 	}
 	if (row.plain && shown.number)
 		shown.text = "";
-	shown.spoken = [shown.name + ":", [shown.title, shown.number].filter(x => x).join(" ") + ".", shown.below && shown.below + ".",
-			shown.text, ...shown.steps.map(one => one.text), shown.mind].filter(x => x).join(" ");
+	shown.heading = heading_of(language, shown);
+	shown.spoken = [shown.name + ":", shown.heading + ".", shown.below && shown.below + ".",
+			shown.text, ...shown.steps.map(one => one.text), shown.mind, shown.keeper].filter(x => x).join(" ");
 	return shown;
 }
 
@@ -420,12 +475,12 @@ const CELLS = {
 	"dealing": { sign: "◐", word: N_("being dealt"), act: null },
 	"recorded": { sign: "✓", word: N_("exact"), act: "Redeal" },
 	"skipped": { sign: "–", word: N_("skipped"), act: "Redeal" },
-	"void": { sign: "✗", word: N_("void, to be dealt again"), act: "Skip" },
+	"void": { sign: "✗", word: N_("to be dealt again"), act: "Skip" },
 };
 
 /* Outcomes of insertions, as the service names them. */
 export const OUTCOMES = {
 	"": ["◐", N_("being dealt")], "exact": ["✓", N_("exact")], "captured": ["✓", N_("read")],
-	"void": ["✗", N_("void, to be dealt again")], "differs": ["✗", N_("void, to be dealt again")],
+	"void": ["✗", N_("to be dealt again")], "differs": ["✗", N_("to be dealt again")],
 	"unknown": ["✗", N_("in doubt, to be dealt again")], "revoked": ["✗", N_("taken back, to be dealt again")],
 };

@@ -57,7 +57,7 @@ export const state_names = () => [...states.keys()];
 
 /* Returns the row of a state; an unknown one, of a newer service, has no sentence and no way on. */
 export const state_row = name =>
-	states.get(name) || { name, ways: [], empties: false, says: null, behind: null, shuffled: null, number: -1 };
+	states.get(name) || { name, ways: [], empties: false, says: null, behind: null, shuffled: null, keeper: null, number: -1 };
 
 /* The seat with this number, 1 = N .. 4 = W; "" for any other. */
 export const seat_name = (language, seat) => table.seats[seat] ? say(language, table.seats[seat]) : "";
@@ -72,8 +72,8 @@ const known = {
 	"there": f => f.there,
 };
 
-/* Returns what happened, as a list of sentences; without: the fact whose sentence is left out. */
-export function what_happened(language, name, facts, without = "") {
+/* Returns what happened, as a list of sentences. */
+export function what_happened(language, name, facts) {
 	const row = state_row(name);
 	const text = message => say(language, message, {
 		...facts,
@@ -85,7 +85,7 @@ export function what_happened(language, name, facts, without = "") {
 
 	for (const detail of table.details)
 		if (row.number >= detail.first && row.number <= detail.last &&
-		    detail.needs.every(need => need !== without && known[need](facts)))
+		    detail.needs.every(need => known[need](facts)))
 			found.push(text(detail.text));
 	return found;
 }
@@ -97,13 +97,20 @@ export const what_to_mind = (language, name) => {
 	return behind ? say(language, behind) : "";
 };
 
+/* Returns what the person in charge of the computer can do; "" if nothing. */
+export const what_the_keeper_does = (language, name) => {
+	const { keeper } = state_row(name);
+
+	return keeper ? say(language, keeper) : "";
+};
+
 /* Returns everything, as the service's Instruction says it. */
 export function instruction(language, name, facts) {
 	const found = what_happened(language, name, facts);
 
 	if (state_row(name).empties)
 		found.push(say(language, facts.shuffled ? table.voidShuffled : table.voidBoard));
-	found.push(what_to_mind(language, name));
+	found.push(what_to_mind(language, name), what_the_keeper_does(language, name));
 	return found.filter(text => text).join(" ");
 }
 

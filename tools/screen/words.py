@@ -37,7 +37,7 @@ def texts_of(folder, sources):
 
 def texts_in(table):
     found = [table['voidBoard'], table['voidShuffled'], *table['places'], *table['seats']]
-    found += [state[name] for state in table['states'] for name in ('says', 'behind', 'shuffled')]
+    found += [state[name] for state in table['states'] for name in ('says', 'behind', 'shuffled', 'keeper')]
     found += [detail['text'] for detail in table['details']]
     for problem in table['problems'].values():
         found.append(problem['text'] if problem['one'] == problem['text'] else (problem['one'], problem['text']))

@@ -22,10 +22,10 @@ sessions = 0
 # what happens; the state; words of the instruction; what the operator does; options of the job
 ROWS = {
     'E1 and E15 the cable is pulled': (
-        'position 20: unplug', 'machine-absent', 'Check its power and its cable',
+        'position 20: unplug', 'machine-absent', 'Look whether it is switched on',
         ['plug', 'WAIT in-doubt|used', 'remove', 'empty', 'insert', 'START'], {}),
     'E2 E2c unreadable, also when it is read again': (
-        'position 9 times 2: unreadable', 'card-unreadable', 'Clean it or turn it round', ['START'], {}),
+        'position 9 times 2: unreadable', 'card-unreadable', 'Clean the card or turn it round', ['START'], {}),
     'E2 unreadable once': ('position 9: unreadable', None, '', [], {}),
     'E2a face up': ('position 9: face-up', 'card-face-up', 'Turn it', ['clean-card', 'START'], {}),
     'E2b a joker': ('position 9: extra joker1', 'card-not-in-plan', 'Take it out', ['take-card', 'START'], {}),
@@ -36,7 +36,7 @@ ROWS = {
         'position 0: extra joker1', 'stop-card', 'Take it out of the reader', ['take-card', 'START'],
         {'stop_card': True}),
     'E5 E6 the stop card comes too early': (
-        'position 30: extra joker1', 'deck-wrong', 'Count both decks', VOID, {'stop_card': True}),
+        'position 30: extra joker1', 'deck-wrong', 'Count this deck', VOID, {'stop_card': True}),
     'E7 wrong pocket': ('position 7: wrong-pocket', 'wrong-pocket', 'clean the gates', VOID, {}),
     'E8 no card comes': ('position 7: feed-timeout', 'feed-timeout', 'clean the feed roller', ['START'], {}),
     'E6 E8 two cards at once': ('position 7: double-feed', 'double-feed', 'Separate the cards', VOID, {}),
@@ -410,7 +410,7 @@ def test_board_numbers(w):
     w.tell('READER', 'insert 2')
     seen('number-other')
     # .. or it is skipped, as the instruction says
-    assert 'or skip it. The label says board 2.' in w.machines()[reader]['Instruction'], w.machines()[reader]
+    assert 'or skip board 1. The label says board 2.' in w.machines()[reader]['Instruction'], w.machines()[reader]
     w.object(path, 'Job').Skip(dbus.UInt32(1), dbus.UInt32(1))
     wait('board 2', lambda: w.job(path)['Recorded'] == 1)
     w.tell('READER', 'remove')

@@ -25,25 +25,25 @@ LONGEST = 600       # seconds for an evening, beyond which the person goes home
 LOOK = '''
     const hero = document.querySelector(".hero");
     const text = name => hero.querySelector(name) ? hero.querySelector(name).textContent : "";
-    return hero && { name: text(".machine"), title: text("h1"), number: text(".number"), below: text(".below"),
+    return hero && { name: text(".machine"), title: text("h1"), number: text(".number"), below: text(".copy"),
         keys: [...hero.querySelectorAll("[data-key]")].map(one => one.dataset.key) };'''
 VOID = ['remove', 'empty', 'hopper fill', 'insert N']
 
 # what the person does when the screen says so: commands to the machine; a key is pressed for "KEY"
 ACTS = {
-    'Put in board': ['hopper fill', 'insert N'],
-    'Exact. Take out board': ['remove'],
+    'Put it in, empty': ['hopper fill', 'insert N'],
+    'Exact. Take it out': ['remove'],
     'Take the old board out': ['remove'],
-    'Ready to deal board': ['KEY Enter'],
-    'Is the board empty? Board': ['KEY Enter'],
-    'Card not read': ['KEY Enter'],
+    'Ready: press start': ['KEY Enter'],
+    'Is it empty? Look into all pockets': ['KEY Enter'],
+    'A card cannot be read': ['KEY Enter'],
     'No card came': ['KEY Enter'],
     'Paused': ['KEY Enter'],
-    'Fill the hopper': ['hopper fill'],
-    'The machine is gone': ['plug'],
-    'Void: card stuck': ['cover open', 'empty', 'cover close', *VOID],
-    'Wrong board. Expected: board': ['KEY D'],
-    'Already dealt: board': ['remove'],
+    'Put cards into the hopper': ['hopper fill'],
+    'No connection to the machine': ['plug'],
+    'Deal it again: a card is stuck': ['cover open', 'empty', 'cover close', *VOID],
+    'Put this one in instead': ['KEY D'],
+    'Dealt already. Take it out': ['remove'],
     'Close the cover': ['cover close'],
 }
 
@@ -67,7 +67,7 @@ class Person:
 
     def act(self, browser, shown):
         title = shown['title']
-        acts = ACTS.get(title) or (VOID if title.startswith('Void: ') else [])
+        acts = ACTS.get(title) or (VOID if title.startswith('Deal it again: ') else [])
         for act in acts:
             if act.startswith('KEY '):
                 assert act[4:] in shown['keys'], (act, shown)
@@ -141,16 +141,17 @@ def evening(world, browsers, boards):
     browsers[0].refresh()
     person.work(lambda: recorded() >= 3)
     world.tell('EMU2', 'unplug')
-    person.work(lambda: 'The machine is gone' in person.said and recorded() >= 4)
+    person.work(lambda: 'No connection to the machine' in person.said and recorded() >= 4)
     world.stop()
     wait('the page to see that', lambda: 'Waiting' in (person.look(browsers[-1]) or {'title': ''})['title'])
     world.start()
     person.work(lambda: world.job(path) and world.job(path)['State'] == 'done')
     assert recorded() == boards * COPIES, world.job(path)
-    for title in ('Void: same card twice', 'Void: card stuck', 'Wrong board. Expected: board', 'The machine is gone'):
+    for title in ('Deal it again: same card twice', 'Deal it again: a card is stuck', 'Put this one in instead',
+                  'No connection to the machine'):
         assert title in person.said, (title, sorted(set(person.said)))
     world.check()
-    wait('the end on every screen', lambda: all((person.look(one) or {}).get('title') in ('Done', 'Exact. Take out board')
+    wait('the end on every screen', lambda: all((person.look(one) or {}).get('title') in ('Done', 'Exact. Take it out')
                                                 for one in browsers))
     return person
 

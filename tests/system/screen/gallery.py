@@ -46,6 +46,11 @@ def prepare(browser, url):
     return browser.execute_script('return window.state_names')
 
 
+def touch(browser, has):
+    """A tablet and a phone have no keys, so none are shown there."""
+    browser.execute_cdp_cmd('Emulation.setTouchEmulationEnabled', {'enabled': has, 'maxTouchPoints': 5})
+
+
 def settings(browser, url, language, light='day', hand='right'):
     browser.execute_script('''localStorage.setItem("dealbox-language", arguments[0]);
         localStorage.setItem("dealbox-light", arguments[1]); localStorage.setItem("dealbox-hand", arguments[2]);''',
@@ -55,6 +60,7 @@ def settings(browser, url, language, light='day', hand='right'):
 
 def walk(browser, url, size, language, light='day', hand='right'):
     resize(browser, *SIZES[size])
+    touch(browser, size != 'pc')
     names = settings(browser, url, language, light, hand)
     assert len(names) > 40, names
     found = []

@@ -61,16 +61,26 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 		assert.equal(shown.tone, "void", name);
 		const look = name === "card-repeated";
 
-		assert.ok(steps.includes(look ? "Take the board out. Do not empty it yet." : "Take the board out and empty it.") && empties, name);
-		assert.equal(steps.at(-2), look ? "Empty the board. Put all cards back into the hopper." : "Put all cards back into the hopper.");
-		assert.equal(steps.at(-1), "Put board 17 in again.");
+		assert.ok(steps.includes(look ? "Take the board out. Do not empty it yet." : name === "board-pulled" ?
+			"Empty the board that was taken out." : "Take the board out and empty it.") && empties, name);
+		assert.equal(steps.at(-2), look ? "Empty it. Put its cards and the rest of the deck back into the hopper." :
+			"Put its cards and the rest of the deck back into the hopper.");
+		assert.equal(steps.at(-1), "Put board 17 in again. Then the screen asks whether it is empty.");
+		/* "void" is a hand without a suit */
+		assert.doesNotMatch(JSON.stringify([shown.title, shown.text, steps, shown.mind]), /void/i, name);
 	}
 	assert.ok(p.present(machine("card-repeated"), null, "en").steps.some(one =>
-		one.text === "Look first at card 3 from the top in North, then at the card at the reader."));
+		one.text === "Look at card 3 from the top in North first, then at the card at the reader: are they the same?"));
 	/* whoever empties the board first does not find that card any more */
 	const order = p.present(machine("card-repeated"), null, "en").steps.map(one => one.text);
 
 	assert.ok(order.findIndex(text => /^Look/.test(text)) < order.findIndex(text => /^Empty/.test(text)));
+	/* cards are counted, and those that stick together parted, before they go back */
+	for (const name of ["deck-short", "deck-wrong", "double-feed"]) {
+		const of = p.present(machine(name), null, "en").steps.map(one => one.text);
+
+		assert.equal(of.findIndex(text => /before you put/.test(text)), of.findIndex(text => /^Put its cards/.test(text)) - 1, name);
+	}
 	for (const row of table.states)
 		if (p.STATES[row.name].tone === "void" && row.name !== "stopped")
 			assert.ok(row.empties, row.name);
@@ -85,6 +95,45 @@ test("only what the service offers is a key, each with one letter", () => {
 							      "accept", "reveal", "test-deal", "locate"] }), null, "en").keys;
 		assert.equal(new Set(all.map(key => key.code)).size, all.length, state);
 	}
+});
+
+test("what the text calls start, the button calls so, too", () => {
+	const word = { en: "Start", nb: "Start", fr: "Départ", el: "Έναρξη", ru: "Старт" };
+
+	for (const language of languages)
+		for (const state of s.state_names())
+			for (const key of p.present(machine(state), null, language).keys.filter(one => one.act.method === "Answer"))
+				assert.ok(key.label.startsWith(word[language]), `${language}, ${state}: ${key.label}`);
+	for (const { name, says, behind } of table.states)
+		if (/press start/i.test([says, behind].join()))
+			assert.ok(p.present(machine(name, { Keys: ["start"] }), null, "en").keys.some(key => /^Start/.test(key.label)), name);
+});
+
+test("only the recommended way looks like it", () => {
+	const main = (state, more) => p.present(machine(state, more), null, "en").keys.filter(key => key.main).map(key => key.label);
+
+	assert.deepEqual(main("number-other"), []);
+	assert.deepEqual(main("number-done"), []);
+	assert.deepEqual(main("machine-unsuited"), []);
+	assert.deepEqual(main("bad-set"), ["New job"]);
+	assert.deepEqual(main("paused", { Keys: ["resume"] }), ["Resume the job"]);
+});
+
+test("the number belongs to the board, and comes first", () => {
+	assert.equal(p.present(machine("deck-short"), null, "en").heading, "Board 17: Deal it again: cards are missing");
+	assert.equal(p.present(machine("cover-open"), null, "en").heading, "Close the cover");
+	assert.match(p.present(machine("insert-board"), null, "nb").spoken, /^EMU1: Mappe 17: Sett den inn, tom[.]/);
+});
+
+test("commands are for the person in charge of the computer, apart from what the operator reads", () => {
+	for (const language of languages)
+		for (const state of s.state_names()) {
+			const shown = p.present(machine(state), null, language);
+
+			assert.doesNotMatch([shown.title, shown.text, shown.mind, ...shown.steps.map(one => one.text)].join(), /`/, `${language}, ${state}`);
+			if (s.state_row(state).keeper)
+				assert.ok(shown.keeper.includes(s.what_the_keeper_does(language, state)), `${language}, ${state}`);
+		}
 });
 
 test("an answer names the question that was on the screen", () => {

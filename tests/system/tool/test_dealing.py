@@ -79,7 +79,7 @@ def a_board_that_was_there_before_is_in_doubt(box):
     machine = box.machine("--manual")
     machine.tell("insert")
     drive = Drive(box, machine)
-    drive.see("confirm-empty: .* nobody watched when this one came. If it is empty")
+    drive.see("confirm-empty: Look into all pockets of this board; .* If it is empty")
     assert machine.status("deals") == "0"
     # whoever says that it is empty is in the record
     drive.tell("accept")

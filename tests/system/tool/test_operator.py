@@ -160,7 +160,7 @@ def a_machine_that_stands_still(box):
         machine.tell("insert")
         both.append((machine, running))
     for machine, running in both:
-        running.see("moved no card for five seconds. Look into it")
+        running.see("moved no card for five seconds. Leave the board in")
         machine.tell("thaw")
     both[0][1].finish().expect(0, "board 1: exact duplicate")
     both[1][1].finish().expect(0, "stands")
@@ -172,7 +172,7 @@ def a_board_whose_number_cannot_be_read(box):
     machine = box.machine("--manual", "--capabilities", "by-card,exit-sensors,keys,board-reader")
     running = box.begin("deal", "-m", machine.uri, "--boards", "5", SET)
     running.put_in(machine)
-    running.see("The number of the board cannot be read. Clean the label .* if it is board 5, press start")
+    running.see("The number of the board cannot be read. Look at it: if it is board 5, press start")
     assert machine.status("deals") == "0"
     machine.tell("remove")
     running.put_in(machine)
@@ -200,7 +200,7 @@ def one_key_deals_the_board_that_is_in(box):
     machine = box.machine(*READER)
     running = at_keys(box, machine, "--boards", "1-2")
     running.put_in(machine, "2")
-    line = running.see("Board 1 was expected")
+    line = running.see("Board 1 comes next")
     assert line.rstrip().endswith("The label says board 2. [D: Deal board 2 now] [S: Skip board 1]"), line
     # no answers to this
     running.type_in("n")
@@ -358,7 +358,7 @@ def a_number_that_comes_twice(box):
     running.see("board 1: exact")
     machine.tell("remove")
     running.put_in(machine)
-    running.see("gives this board the number of an insertion that was dealt|has been in the machine")
+    running.see("takes this board for one that it has dealt|has been in the machine")
     running.stop().expect(1, "stopped before board 2")
 
 
