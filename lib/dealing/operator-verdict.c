@@ -91,8 +91,8 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 		const char *const *texts;	/* for the number, or NULL */
 		size_t count;
 	} fields[] = {
-		{ "count", v->count, NULL, 0 }, { "expected", v->expected, NULL, 0 },
-		{ "card", v->card, NULL, 0 }, { "code", v->code, NULL, 0 },
+		{ "count", .number = v->count }, { "expected", .number = v->expected },
+		{ "card", .number = v->card }, { "code", .number = v->code },
 		{ "reason", v->reason, reasons, COUNT(reasons) },
 		{ "place", v->place, places, COUNT(places) },
 		{ "seat", v->seat, seats, COUNT(seats) },

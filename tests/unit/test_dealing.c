@@ -1142,8 +1142,21 @@ static void test_judge(void **state)
 	dealing_read(&w.d, NULL);
 	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
 	assert_non_null(strstr(calls(), "end 2 0x0 "));
-	assert_non_null(strstr(said(&w), "judged 1.1 #1 0: "));
+	assert_non_null(strstr(said(&w), "judged 1.1 #1 0: not an exact duplicate: "));
 	assert_int_equal(w.job->voided, 1);
+	world_end(&w);
+
+	/* one card came face up: the only difference */
+	world_begin(&w, 0);
+	begun(&w);
+	cards(DEALBOX_NONE, 0);
+	done(counts);
+	assert_int_equal(machine.events[2].type, DEALBOX_EV_CARD_READ);
+	machine.events[2].flags |= DEALBOX_EVF_FACE_UP;
+	dealing_read(&w.d, NULL);
+	calls();
+	assert_int_equal(does(&w, STEP_JUDGE), DID_DIFFERS);
+	assert_non_null(strstr(said(&w), "judged 1.1 #1 0: not an exact duplicate: 1 difference|"));
 	world_end(&w);
 
 	/* exact, but verification has no memory; and the job is no longer in memory */
