@@ -10,6 +10,8 @@
 
 #include <sodium.h>
 
+#include <dealbox/report.h>
+
 #include "member-worker.h"
 
 #define END_S	1	/* how long the service waits for the thread when it ends */
@@ -38,6 +40,12 @@ void round_clear(struct round *round)
 	dealbox_set_free(round->set);
 	lease_clear(&round->ask);
 	sodium_memzero(round, sizeof(*round));
+}
+
+/* Copy a text that others have written: a bus takes no other than valid UTF-8. */
+static void text_copy(char *text, size_t size, const char *from)
+{
+	dealbox_text_safe(from, strlen(from), text, size);
 }
 
 /* ---- what a round asks, in the thread ------------------------------------------ */
@@ -117,7 +125,7 @@ static int run_errand(struct worker *w, struct errand *errand, struct dealbox_er
 	if (!err || !errand->answered)
 		return err;
 	errand->err = err;
-	snprintf(errand->why, sizeof(errand->why), "%s", error->what);
+	text_copy(errand->why, sizeof(errand->why), error->what);
 	return 0;
 }
 
@@ -169,9 +177,9 @@ static void keep_machine(const struct pool_machine *machine, void *context)
 		return;
 	round->machines = grown;
 	grown += round->machine_count++;
-	snprintf(grown->pc, sizeof(grown->pc), "%s", machine->pc);
-	snprintf(grown->name, sizeof(grown->name), "%s", machine->name);
-	snprintf(grown->state, sizeof(grown->state), "%s", machine->state);
+	text_copy(grown->pc, sizeof(grown->pc), machine->pc);
+	text_copy(grown->name, sizeof(grown->name), machine->name);
+	text_copy(grown->state, sizeof(grown->state), machine->state);
 	grown->pace_s = machine->pace_s;
 	grown->silent_s = machine->silent_s;
 }

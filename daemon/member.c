@@ -7,6 +7,8 @@
 
 #include <sodium.h>
 
+#include <dealbox/report.h>
+
 #include "bus-reply.h"
 #include "log.h"
 #include "member.h"
@@ -31,6 +33,8 @@
  * notification is followed by a question within two of these.
  */
 #define NOTIFIED_MS	500
+/* Others get a copy that is of no use here: it is not taken again at once. */
+#define VOID_MS		60000
 #define SILENT_MS	10000	/* a server that has not answered for so long is offline */
 
 /* A job of the event whose set this PC has. */
@@ -51,7 +55,8 @@ struct known {
 	uint32_t insertion;
 	struct lease_copy copy;
 	enum pool_standing standing;
-	char why[512];		/* it was refused */
+	bool voided;		/* it counted, and the server wants the copy again */
+	char *why;		/* it was refused; NULL = it was not */
 };
 
 struct member {
@@ -96,6 +101,8 @@ struct member {
 	uint64_t pause_ms, retry_ms;
 	uint64_t ask_ms;	/* when to ask a server that refuses requests again; 0 = now */
 	uint64_t look_ms;	/* the server has notified: when to ask; 0 = it has not */
+	uint64_t take_ms;	/* no copies are taken before, while this one is recorded: */
+	struct lease_copy useless;
 };
 
 /* ---- small things -------------------------------------------------------------- */
@@ -162,7 +169,7 @@ static void set_state(struct member *m, enum member_state state, const char *rea
 			    *reason ? ": " : "", reason);
 	}
 	m->state = state;
-	snprintf(m->reason, sizeof(m->reason), "%s", reason);
+	dealbox_text_safe(reason, strlen(reason), m->reason, sizeof(m->reason));
 }
 
 /* ---- the lease ----------------------------------------------------------------- */
@@ -296,24 +303,70 @@ static struct known *known_find(const struct member *m, const char *machine, uin
 		&m->known[n] : NULL;
 }
 
-/* Without memory it stays unknown, and is reported again. */
+static int known_order(const void *x, const void *y)
+{
+	const struct known *known = y;
+
+	return compare(x, known->machine, known->insertion);
+}
+
+static void known_clear(struct member *m)
+{
+	size_t n;
+
+	for (n = 0; n < m->known_count; n++)
+		free(m->known[n].why);
+	free(m->known);
+	m->known = NULL;
+	m->known_count = 0;
+}
+
+/* Take what the server knows, instead of what was known. Without memory all is reported again. */
+static void known_take(struct member *m, const struct round_record *records, size_t count)
+{
+	struct known *known;
+	size_t n;
+
+	known_clear(m);
+	m->known = calloc(count + 1, sizeof(*m->known));
+	if (!m->known)
+		return;
+	for (n = 0; n < count; n++) {
+		known = &m->known[m->known_count++];
+		*known = (struct known){ .insertion = records[n].record.insertion,
+					 .copy = records[n].record.copy,
+					 .standing = records[n].record.standing };
+		snprintf(known->machine, sizeof(known->machine), "%s", records[n].machine);
+	}
+	/* a database that somebody has changed may have another order */
+	qsort(m->known, m->known_count, sizeof(*m->known), known_order);
+}
+
+/* why: it was refused; or NULL. Without memory it stays unknown, and is reported again. */
 static void known_put(struct member *m, const char *machine, uint32_t insertion,
 		      const struct lease_copy *copy, enum pool_standing standing, const char *why)
 {
+	char *kept = why ? strdup(why) : NULL;
 	struct known *known = known_find(m, machine, insertion);
 	size_t n = place_of(m, machine, insertion);
 
+	if (why && !kept)
+		return;
 	if (!known) {
 		known = realloc(m->known, (m->known_count + 1) * sizeof(*known));
-		if (!known)
+		if (!known) {
+			free(kept);
 			return;
+		}
 		m->known = known;
 		known += n;
 		memmove(known + 1, known, (m->known_count++ - n) * sizeof(*known));
+	} else {
+		free(known->why);
 	}
-	*known = (struct known){ .insertion = insertion, .copy = *copy, .standing = standing };
+	*known = (struct known){ .insertion = insertion, .copy = *copy, .standing = standing,
+				 .why = kept };
 	snprintf(known->machine, sizeof(known->machine), "%s", machine);
-	snprintf(known->why, sizeof(known->why), "%s", why);
 }
 
 /* ---- reports --------------------------------------------------------------------- */
@@ -322,8 +375,8 @@ struct collecting {
 	struct member *m;
 	const struct event_job *job;
 	uint64_t set;
+	bool count_only;
 	uint32_t waiting;
-	int err;
 };
 
 /* Return true if a report that was answered must be taken back. -errno of the ledger. */
@@ -332,7 +385,7 @@ static int is_withdrawn(struct member *m, const struct known *known, const struc
 {
 	int counts;
 
-	if (known->standing > POOL_SURPLUS || *known->why)
+	if (known->standing > POOL_SURPLUS || known->why)
 		return 0;
 	/* reading the ledger for each one takes time: it counts while its copy is recorded */
 	if (!m->check &&
@@ -351,7 +404,7 @@ static int add_errand(struct collecting *c, const struct dealbox_ledger_insertio
 	int err, counts = 1;
 
 	c->waiting++;
-	if (round->errand_count == ROUND_ERRANDS)
+	if (c->count_only || round->errand_count == ROUND_ERRANDS)
 		return 0;
 	if (insertion->outcome == DEALBOX_LEDGER_EXACT)
 		counts = dealbox_ledger_counts(s->ledger, insertion);
@@ -371,6 +424,16 @@ static int add_errand(struct collecting *c, const struct dealbox_ledger_insertio
 	return 0;
 }
 
+/* Return true if the server has answered a report of this insertion, and not of another one. */
+static bool is_same(const struct known *known, const struct event_job *job,
+		    const struct dealbox_ledger_insertion *insertion)
+{
+	return known->copy.job == job->id && known->copy.board == insertion->board &&
+	       known->copy.copy == insertion->copy &&
+	       (known->why || (known->standing == POOL_NO_BOARD) ==
+			      (insertion->outcome != DEALBOX_LEDGER_EXACT));
+}
+
 static int collect(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	struct collecting *c = context;
@@ -379,10 +442,14 @@ static int collect(const struct dealbox_ledger_insertion *insertion, void *conte
 	const struct job *job = local_of(m, c->job);
 	int due = 1;
 
+	if (known && !is_same(known, c->job, insertion))
+		known = NULL;
+
 	if (!insertion->outcome || insertion->outcome == DEALBOX_LEDGER_CAPTURED || !job)
 		return 0;
 	/* an emulated machine has dealt no card */
-	if (!known && insertion->outcome == DEALBOX_LEDGER_EXACT && !m->event.rehearsal)
+	if (!known && insertion->outcome == DEALBOX_LEDGER_EXACT && *m->event.name &&
+	    !m->event.rehearsal)
 		due = !dealbox_ledger_emulated(m->service->ledger, insertion->id);
 	if (known)
 		due = insertion->outcome == DEALBOX_LEDGER_EXACT ?
@@ -392,21 +459,14 @@ static int collect(const struct dealbox_ledger_insertion *insertion, void *conte
 	return due < 0 ? due : 0;
 }
 
-/*
- * Fill the round with what the server has not heard of. Returns false with an error of the ledger.
- */
-static bool collect_errands(struct member *m)
+/* Look through what the ledger has of the event. Returns false with an error of the ledger. */
+static bool look_through(struct member *m, bool count_only)
 {
-	struct collecting c = { .m = m };
+	struct collecting c = { .m = m, .count_only = count_only };
 	const struct job *job;
 	int err = 0;
 	size_t n;
 
-	m->round.errand_count = 0;
-	if (!m->round.errands)
-		m->round.errands = calloc(ROUND_ERRANDS, sizeof(*m->round.errands));
-	if (!m->round.errands)
-		return false;
 	for (n = 0; n < m->job_count && !err; n++) {
 		job = local_of(m, &m->jobs[n]);
 		if (!job)
@@ -424,6 +484,15 @@ static bool collect_errands(struct member *m)
 	return !err;
 }
 
+/* Fill the round with what the server has not heard of. Returns false if that is not known. */
+static bool collect_errands(struct member *m)
+{
+	m->round.errand_count = 0;
+	if (!m->round.errands)
+		m->round.errands = calloc(ROUND_ERRANDS, sizeof(*m->round.errands));
+	return m->round.errands && look_through(m, false);
+}
+
 static void errand_done(struct member *m, const struct errand *errand)
 {
 	const struct copy copy = { 0, errand->copy.board, errand->copy.copy };
@@ -432,7 +501,7 @@ static void errand_done(struct member *m, const struct errand *errand)
 	if (!errand->answered)
 		return;
 	known_put(m, errand->machine, errand->insertion, &errand->copy,
-		  errand->err ? POOL_SURPLUS : errand->standing, errand->err ? errand->why : "");
+		  errand->err ? POOL_SURPLUS : errand->standing, errand->err ? errand->why : NULL);
 	if (errand->err)
 		log_message(MESSAGE_EVENT, errand->machine, &copy,
 			    "event: board %u, copy %u, insertion %u is refused, "
@@ -442,11 +511,14 @@ static void errand_done(struct member *m, const struct errand *errand)
 		log_message(MESSAGE_EVENT, errand->machine, &copy,
 			    "event: board %u, copy %u, insertion %u is surplus: "
 			    "take it out of play", copy.board, copy.copy, errand->insertion);
+	/* a refused report takes no copy from a PC, and the board is none of the event */
+	if (errand->err && !m->lease.lost)
+		lease_regain(&m->lease, &errand->copy);
 	/* nothing exact is there: the copy is held as before */
-	if (!errand->err && errand->standing == POOL_NO_BOARD)
+	if (errand->err || errand->standing == POOL_NO_BOARD)
 		return;
 	lease_recorded(&m->lease, &errand->copy);
-	if (!errand->err && errand->withdraw && errand->holds)
+	if (errand->withdraw && errand->holds)
 		lease_regain(&m->lease, &errand->copy);
 }
 
@@ -648,7 +720,8 @@ static void take_set(struct member *m, struct round *round)
 	if (!job)
 		return;
 	if (err) {
-		snprintf(job->why, sizeof(job->why), "%s", round->set_error.what);
+		dealbox_text_safe(round->set_error.what, sizeof(round->set_error.what), job->why,
+				  sizeof(job->why));
 	} else if (!is_name(round->session)) {
 		err = -EINVAL;
 		snprintf(job->why, sizeof(job->why), "its session has no valid name");
@@ -686,20 +759,15 @@ static void try_again(struct member *m)
 
 static void answer_fresh(struct member *m, const struct round *round)
 {
-	const struct round_record *record;
 	size_t n;
 
 	m->event = round->event;
 	memcpy(m->key, round->key, sizeof(m->key));
-	m->known_count = 0;
-	for (n = 0; n < round->record_count; n++) {
-		record = &round->records[n];
-		known_put(m, record->machine, record->record.insertion, &record->record.copy,
-			  record->record.standing, "");
-		/* the answer to this report may have been lost */
-		if (record->record.standing == POOL_COUNTS)
-			lease_recorded(&m->lease, &record->record.copy);
-	}
+	known_take(m, round->records, round->record_count);
+	/* the answer to a report may have been lost */
+	for (n = 0; n < round->record_count; n++)
+		if (round->records[n].record.standing == POOL_COUNTS)
+			lease_recorded(&m->lease, &round->records[n].record.copy);
 	try_again(m);
 	m->check = true;
 	m->dry = false;
@@ -846,8 +914,29 @@ static bool is_unwanted(const struct member *m, const struct lease_copy *copy)
 		return !job || *job->why;
 	if (!job_has(local, copy->board, copy->copy))
 		return true;
+	/*
+	 * The server has heard of the board here, and does not count it: the director has said that
+	 * it is void, or it was refused. It is dealt elsewhere, unless somebody redeals it here.
+	 */
+	if (is_recorded(m, copy))
+		return !m->waiting;
 	return is_open(m, copy) &&
 	       (m->lease.resting || local->state == DEALBOX_LEDGER_JOB_CANCELLED);
+}
+
+/* The board that is recorded here for a copy counts no more. */
+static void known_void(struct member *m, const struct lease_copy *copy)
+{
+	size_t n;
+
+	for (n = 0; n < m->known_count; n++)
+		if (m->known[n].standing == POOL_COUNTS &&
+		    !memcmp(&m->known[n].copy, copy, sizeof(*copy))) {
+			m->known[n].standing = POOL_WITHDRAWN;
+			m->known[n].voided = true;
+		}
+	m->take_ms = now_of(m).ms + VOID_MS;
+	m->useless = *copy;
 }
 
 /* Ask to give back what is not to be dealt here. Returns false if there is nothing. */
@@ -862,6 +951,9 @@ static bool ask_give_back(struct member *m, const char nonce[LEASE_ID])
 			copies[count++] = m->lease.held[n];
 	if (count)
 		asked = !lease_ask(&m->lease, LEASE_GIVE_BACK, 0, copies, count, nonce);
+	for (n = 0; asked && n < count; n++)
+		if (is_recorded(m, &copies[n]))
+			known_void(m, &copies[n]);
 	free(copies);
 	return asked;
 }
@@ -889,7 +981,8 @@ static size_t list_jobs_here(struct member *m)
 static bool ask(struct member *m)
 {
 	const struct lease_need need = {
-		.open = count_open(m), .block = block_of(m), .dry = m->dry,
+		.open = count_open(m), .block = block_of(m),
+		.dry = m->dry || (now_of(m).ms < m->take_ms && is_recorded(m, &m->useless)),
 		.lease_ms = (uint64_t)m->event.lease_s * 1000,
 	};
 	const struct lease_time now = now_of(m);
@@ -1117,6 +1210,8 @@ void member_open(struct service *s)
 		set_state(m, MEMBER_REFUSED, error.what);
 		return;
 	}
+	/* until the server says what it has, it may have none of it */
+	look_through(m, true);
 	run(m);
 }
 
@@ -1138,7 +1233,7 @@ bool member_close(struct service *s)
 	free(m->machines);
 	free(m->jobs);
 	free(m->locals);
-	free(m->known);
+	known_clear(m);
 	lease_clear(&m->lease);
 	sodium_memzero(m, sizeof(*m));
 	free(m);
@@ -1203,23 +1298,23 @@ void member_troubles(const struct service *s, bool refused,
 	size_t n;
 
 	for (n = 0; m && n < m->known_count; n++)
-		if (m->known[n].standing == POOL_SURPLUS && !*m->known[n].why == !refused)
+		if (m->known[n].standing == POOL_SURPLUS && !m->known[n].why == !refused)
 			each(&(struct member_trouble){ m->known[n].copy, m->known[n].machine,
-						       m->known[n].insertion, m->known[n].why },
+						       m->known[n].insertion,
+						       m->known[n].why ? m->known[n].why : "" },
 			     context);
 	for (n = 0; m && refused && n < m->job_count; n++)
 		if (*m->jobs[n].why)
 			each(&(struct member_trouble){ { m->jobs[n].id, 0, 0 }, "", 0,
 						       m->jobs[n].why },
 			     context);
-	/*
-	 * the director has said that a board of this PC is void: only a person can say it here, too
-	 */
-	for (n = 0; m && refused && !m->waiting && n < m->lease.held_count; n++)
-		if (is_recorded(m, &m->lease.held[n]))
-			each(&(struct member_trouble){ m->lease.held[n], "", 0,
-						       "the event wants this copy again, and the "
-						       "ledger here has it: redeal it" }, context);
+	for (n = 0; m && refused && !m->waiting && n < m->known_count; n++)
+		if (m->known[n].voided && is_recorded(m, &m->known[n].copy))
+			each(&(struct member_trouble){ m->known[n].copy, m->known[n].machine,
+						       m->known[n].insertion,
+						       "the director has said that this board is "
+						       "void: take it out of play, and redeal it "
+						       "here, too" }, context);
 }
 
 int member_rest(struct service *s, bool rest)

@@ -36,7 +36,7 @@ struct member_view {
 	uint32_t left_s;		/* that the lease lasts; 0 = no board may be begun */
 	uint32_t open;			/* copies that may be dealt without the server */
 	uint32_t recorded;		/* boards of this PC that count */
-	uint32_t waiting;		/* insertions that the server has not heard of */
+	uint32_t waiting; /* insertions that the server has not heard of, as far as is known */
 	bool resting;
 	uint64_t left;			/* copies of the event that somebody has to deal */
 	uint32_t left_min;		/* for how long, at the pace of all machines; 0 = unknown */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/report.h>
+
 #include "error-internal.h"
 #include "pool/database.h"
 
@@ -48,12 +50,10 @@ struct connection {
 
 /* ---- connecting --------------------------------------------------------- */
 
-/* Copies the first line of a message of libpq or the server, without its label and full stop. */
+/* Copies the first line of a message of libpq or the server, which may be in any language. */
 static void line_copy(char line[256], const char *message)
 {
-	size_t length = strcspn(message, "\n");
-
-	snprintf(line, 256, "%.*s", (int)length, message);
+	dealbox_text_safe(message, strcspn(message, "\n"), line, 256);
 }
 
 /* Connection parameters that the connection string cannot change. */
@@ -240,10 +240,14 @@ static int refused(struct connection *connection, const PGresult *result,
 	const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	const char *what = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
 	const char *next = PQresultErrorField(result, PG_DIAG_MESSAGE_HINT);
-	char line[256];
+	char line[256], hint[256];
 	size_t n;
 
 	line_copy(line, what ? what : PQerrorMessage(connection->pg));
+	if (next) {
+		line_copy(hint, next);
+		next = hint;
+	}
 	/* without a state, it is libpq that gave up, and not the server that refused */
 	if (!state || PQstatus(connection->pg) != CONNECTION_OK)
 		return error_set(error, -ETIMEDOUT, 0,

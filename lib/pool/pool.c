@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/report.h>
+
 #include "error-internal.h"
 #include "pool-schema.h"
 #include "pool/database.h"
@@ -192,7 +194,7 @@ static int event_row(const char *const *columns, size_t count, void *context)
 	(void)count;
 	if (pool_number(columns[0]) != POOL_VERSION)
 		return -EPROTONOSUPPORT;
-	snprintf(event->name, sizeof(event->name), "%s", columns[1]);
+	dealbox_text_safe(columns[1], strlen(columns[1]), event->name, sizeof(event->name));
 	event->lease_s = (uint32_t)(pool_number(columns[2]) / 1000);
 	event->margin_s = (uint32_t)(pool_number(columns[3]) / 1000);
 	event->rehearsal = pool_true(columns[4]);

@@ -27,7 +27,7 @@ SET LOCAL search_path = dealbox, pg_temp;
 CREATE TABLE event (
 	single boolean PRIMARY KEY DEFAULT true CHECK (single),
 	version integer NOT NULL,
-	name text NOT NULL CHECK (name <> ''),
+	name text NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 127),
 	made timestamptz NOT NULL,
 	lease interval NOT NULL CHECK (lease > '0'),	-- how long a PC may begin boards on its own
 	margin interval NOT NULL CHECK (margin >= '0'),	-- for a board that was begun at the end of it
@@ -57,7 +57,7 @@ CREATE UNIQUE INDEX pc_login ON pc (login) WHERE state <> 'left';
 
 CREATE TABLE job (
 	id integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-	session text NOT NULL CHECK (session <> ''),
+	session text NOT NULL CHECK (octet_length(session) BETWEEN 1 AND 127),
 	copies integer NOT NULL CHECK (copies BETWEEN 1 AND 9999),
 	priority integer NOT NULL,
 	replay boolean NOT NULL,
@@ -97,7 +97,7 @@ CREATE TABLE sealed_set (
 -- somebody has to take them out of play.
 CREATE TABLE record (
 	id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
-	machine text NOT NULL CHECK (machine <> ''),
+	machine text NOT NULL CHECK (octet_length(machine) BETWEEN 1 AND 127),
 	insertion bigint NOT NULL CHECK (insertion BETWEEN 1 AND 4294967295),
 	pc integer NOT NULL REFERENCES pc,
 	job integer NOT NULL,
@@ -146,8 +146,8 @@ CREATE INDEX head_of_log ON head (origin, id);
 -- What the machines of PCs do, for the screens of all: no board, no card.
 CREATE TABLE machine (
 	pc integer NOT NULL REFERENCES pc,
-	name text NOT NULL CHECK (length(name) BETWEEN 1 AND 127),
-	state text NOT NULL CHECK (length(state) BETWEEN 1 AND 31),	-- dealbox_operator_name()
+	name text NOT NULL CHECK (octet_length(name) BETWEEN 1 AND 127),
+	state text NOT NULL CHECK (octet_length(state) BETWEEN 1 AND 31),	-- dealbox_operator_name()
 	pace integer NOT NULL CHECK (pace >= 0),	-- seconds for a board, 0 = none was dealt yet
 	told timestamptz NOT NULL,
 	PRIMARY KEY (pc, name)

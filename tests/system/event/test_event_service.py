@@ -258,10 +258,11 @@ def test_an_offline_pc_deals_until_its_lease_ends():
                 pc.answer()
             assert begun >= len([r for r in pc.records() if r["record"] == "insertion"]) - 1, "a board was begun"
             last = len([r for r in pc.records() if r["record"] == "insertion"])
-            # after a restart it asks first
+            # after a restart it asks first, and the server may have none of what it has dealt
             pc.stop()
             pc.start()
             wait("the machine", pc.machines)
+            assert pc.view()["Waiting"] >= len(pc.exact()) > 0, (pc.view()["Waiting"], len(pc.exact()))
             for _ in range(20):
                 pc.answer()
             assert last == len([r for r in pc.records() if r["record"] == "insertion"]), "it did not ask first"
@@ -472,6 +473,78 @@ def test_what_is_given_back_is_not_begun():
             while time.monotonic() < end:
                 pc.answer()
             assert begun == len([r for r in pc.records() if r["record"] == "insertion"]), "a board was begun"
+
+
+def test_a_void_board_is_dealt_by_another_pc():
+    with world() as (name, (one, two)):
+        add(name, 1)
+        one.start()
+        finish(name, [one], BOARDS)
+        run(name, "director", "void", "1", "2", "1", "--yes")
+        wait("what somebody has to do", lambda: [list(map(str, trouble))[1:3] for trouble in one.view()["Refused"]] == [["2", "1"]]
+             and "void" in one.view()["Refused"][0][5])
+        two.start()
+        finish(name, [one, two], BOARDS)
+        assert two.exact() == [(2, 1)], two.exact()
+        # not more than once in a while
+        asked = int(rows(name, "SELECT asked FROM dealbox.pc WHERE name = 'A'")[0])
+        run(name, "director", "void", "1", "3", "1", "--yes")
+        finish(name, [two], BOARDS)
+        assert int(rows(name, "SELECT asked FROM dealbox.pc WHERE name = 'A'")[0]) <= asked + 6
+        # and where it was dealt, once somebody has said so there
+        two.rest(True)
+        run(name, "director", "void", "1", "5", "1", "--yes")
+        wait("the void board", lambda: len(one.view()["Refused"]) >= 2)
+        path, = one.jobs()
+        for board in (2, 3, 5):
+            one.object(path, "Job").Redeal(dbus.UInt32(board), dbus.UInt32(1))
+        finish(name, [one], BOARDS)
+        assert sorted(one.exact() + two.exact()) == sorted((board, 1) for board in DEALS)
+
+
+def test_a_copy_whose_report_is_refused_goes_to_another_pc():
+    with world() as (name, (one, two)):
+        # a restored ledger, or a machine of the same name: these insertions of it were others
+        rows(name, "INSERT INTO dealbox.job (session, copies, priority, replay, open) OVERRIDING SYSTEM VALUE VALUES ('x', 1, 0, true, "
+             "false); INSERT INTO dealbox.board VALUES (1, 1, gen_random_uuid()); INSERT INTO dealbox.copy VALUES (1, 1, 1); "
+             "INSERT INTO dealbox.record (machine, insertion, pc, job, number, copy, outcome, standing, at, received) "
+             "SELECT 'A', n, id, 1, 1, 1, 'void', 'no board', now(), now() FROM dealbox.pc, generate_series(1, 3) n WHERE name = 'A'")
+        add(name, 1)
+        one.start()
+        wait("a board that is refused", lambda: one.answer() or one.view()["Refused"])
+        wait("boards that count", lambda: one.answer() or counted(name) > 1)
+        assert "was reported differently" in one.view()["Refused"][0][5]
+        two.start()
+        finish(name, [one, two], BOARDS)
+        assert rows(name, "SELECT count(*) FROM dealbox.copy WHERE pc IS NOT NULL") == ["0"]
+        assert len(one.exact()) + len(two.exact()) == BOARDS + len(one.view()["Refused"])
+
+
+def test_texts_of_others_are_made_safe():
+    """A database in other hands, or one that speaks another language, ends nobody's bus."""
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 1)
+        token, = rows(name, "SELECT token FROM dealbox.pc")
+        for what in ("'{%s}', '{idle}'" % ("é" * 64), "'{m}', '{%s}'" % ("é" * 16)):
+            try:
+                SERVER.sql(name, "SELECT dealbox.tell_machines('%s', %s, '{1}')" % (token, what), "a")
+            except Refused as error:
+                assert "23514" in str(error), error
+            else:
+                raise AssertionError("a name is longer than any PC has room for")
+        rows(name, "ALTER TABLE dealbox.machine DROP CONSTRAINT machine_name_check; "
+             "ALTER TABLE dealbox.machine DROP CONSTRAINT machine_state_check; "
+             "INSERT INTO dealbox.pc (name, login, token, public_key, until, seen) VALUES ('X', 'x', gen_random_uuid(), "
+             "decode(repeat('07', 32), 'hex'), now(), now()); INSERT INTO dealbox.machine SELECT id, 'm' || repeat('é', 100), "
+             "repeat('é', 40), 1, now() FROM dealbox.pc WHERE name = 'X'")
+        pc.start()
+        wait("the machines", lambda: [tuple(map(str, machine[:3])) for machine in pc.view()["Machines"] if machine[0] == "X"]
+             == [("X", "m" + "é" * 63, "é" * 15)])
+        rows(name, "CREATE OR REPLACE FUNCTION dealbox.records_of(my_token uuid) RETURNS TABLE (machine text, insertion bigint, "
+             "job integer, number integer, copy integer, standing text) LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'a%', "
+             "repeat('é', 400) USING ERRCODE = 'DB003'; END $$; "
+             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'a'")
+        wait("the reason", lambda: pc.has(State="refused") and str(pc.view()["Reason"]) == "a" + "é" * 127)
 
 
 def test_copies_move_to_another_pc():
