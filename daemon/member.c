@@ -674,8 +674,8 @@ static int take_locals(struct member *m, struct dealbox_error *error)
 			continue;
 		if (!jobs_find(&s->jobs, local->local) && !service_ledger_load(s, local->local)) {
 			snprintf(error->what, sizeof(error->what),
-				 "there is no room for job %llu, which is "
-				 "of the event: finish or cancel others, and restart the service",
+				 "there is no room for job %llu of the ledger, which belongs to "
+				 "the event: finish or cancel others, and restart the service",
 				 (unsigned long long)local->local);
 			return -E2BIG;
 		}
@@ -793,8 +793,7 @@ static void answer_request(struct member *m, const struct round *round)
 	}
 	if (ask->lost)
 		log_message(MESSAGE_EVENT, NULL, NULL,
-			    "event: somebody has declared this PC lost; it holds "
-			    "nothing any more");
+			    "event: this PC was declared lost; it no longer holds any copies");
 	/* what the ledger has, and the server has not, could be held by mistake */
 	m->heard |= !m->waiting;
 }

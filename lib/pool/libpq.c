@@ -33,8 +33,8 @@ static const struct {
 	{ "42P06", -EEXIST, "this database has an event; each event needs a database of its own" },
 	{ "3F000", -ENODATA, "`dealbox event init` makes an event in a new database" },
 	{ "42P01", -ENODATA, "`dealbox event init` makes an event in a new database" },
-	{ "55P03", -EAGAIN, "run it again; if it is so again, the owner of the database finds the "
-	  "other in pg_stat_activity, and ends it",
+	{ "55P03", -EAGAIN, "run it again; if that fails, the owner of the database has to find "
+	  "the other session in pg_stat_activity, and end it",
 	  "something else has locked the event's database: " },
 	{ "25006", -EROFS, "give the address of the server that the replica copies",
 	  "this server is only a replica: " },
@@ -91,12 +91,12 @@ static int option_check(const PQconninfoOption *option, struct dealbox_error *er
 	if (!strcmp(option->keyword, "password"))
 		return error_set(error, -EINVAL, 0,
 				 "use a password file (~/.pgpass) or a client certificate",
-				 "the address of a database must not have the password: others "
-				 "could read it");
+				 "the address of a database must not contain the password: "
+				 "others could read it");
 	if (!strcmp(option->keyword, "sslmode") && strcmp(option->val, "verify-full"))
 		return error_set(error, -EINVAL, 0, "leave sslmode out",
 				 "sslmode must be verify-full: with less, another computer could "
-				 "play the server");
+				 "pose as the server");
 	return 0;
 }
 
@@ -147,8 +147,8 @@ static const struct {
 	{ "root certificate file", "put the certificate of the server's authority into "
 				   "~/.postgresql/root.crt" },
 	{ "does not match host name", "give the server's name as it is in its certificate" },
-	{ "certificate verify failed", "the server's certificate has expired, or is of another "
-				       "authority than ~/.postgresql/root.crt" },
+	{ "certificate verify failed", "the server's certificate has expired, or is not signed by "
+				       "the authority in ~/.postgresql/root.crt" },
 	{ "certificate expired", "this PC needs a new certificate: `openssl x509 -enddate -noout "
 				 "-in ~/.postgresql/postgresql.crt`" },
 	{ "unknown ca", "the server does not know the authority that has signed "
@@ -161,10 +161,10 @@ static const struct {
 	{ "no password supplied", "put the password into ~/.pgpass, "
 				  "which only its owner may read" },
 	{ "does not support SSL", "the server needs `ssl = on`, and a certificate" },
-	{ "pg_hba.conf", "let this user in, by a line hostssl in pg_hba.conf of the server" },
+	{ "pg_hba.conf", "add a line hostssl for this user to pg_hba.conf on the server" },
 	{ "Connection refused", "is PostgreSQL running there, and listening on this address?" },
-	{ "translate host name", "check the name of the server, and whether this PC knows it" },
-	{ "timeout expired", "no answer from there: check cable, address and firewall" },
+	{ "translate host name", "check the server's name, and whether this PC can resolve it" },
+	{ "timeout expired", "no answer: check cable, address and firewall" },
 	{ "", "docs/event.md says what to check" },
 };
 
@@ -251,7 +251,7 @@ static int refused(struct connection *connection, const PGresult *result,
 	/* without a state, it is libpq that gave up, and not the server that refused */
 	if (!state || PQstatus(connection->pg) != CONNECTION_OK)
 		return error_set(error, -ETIMEDOUT, 0,
-				 "run it again; what was done before is not done twice",
+				 "run it again; nothing is done twice",
 				 "the connection to the event's database was lost: %s", line);
 	for (n = 0; state && n < sizeof(errors) / sizeof(errors[0]); n++)
 		if (!strncmp(state, errors[n].state, strlen(errors[n].state)))

@@ -45,7 +45,7 @@ int pool_admit(struct pool *pool, const uint8_t key[POOL_KEY], const char *name,
 
 	if (pool_seal_key(public_key, key, sealed))
 		return error_set(error, -EINVAL, 0,
-				 "let nobody use that PC until somebody knows why: dealbox makes "
+				 "do not use that PC until the reason is known: dealbox makes "
 				 "no such key",
 				 "PC %s shows a key for which nothing can be sealed", name);
 	pool_admission(key, name, public_key, admission);
@@ -149,7 +149,7 @@ static int admitted_get(struct pool *pool, const char *name, struct admitted *ad
 
 	if (err == -EKEYREJECTED)
 		error_fill(error, 0,
-			   "use the key of this event; if it is that, "
+			   "use the key of this event; if that fails, "
 			   "somebody has changed the database",
 			   "a PC was admitted with another key than this");
 	return err;

@@ -194,8 +194,8 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 		       "JOIN dealbox.job j ON j.id = s.job WHERE s.job = $1", 1, values);
 	if (!err)
 		err = error_set(error, -ENOENT, 0,
-				"a PC gets the sets of jobs that are "
-				"added behind its admission",
+				"a PC gets the sets of jobs that were "
+				"added after its admission",
 				"this PC has no set of job %" PRIu32, job);
 	else if (err == 1)
 		err = pool_open_set(key, public_key, secret_key, job, sealed.session,
@@ -207,7 +207,7 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 	free(sealed.bytes);
 	if (err == -EBADMSG)
 		return error_set(error, err, 0,
-				 "deal nothing of it: somebody has changed the database",
+				 "do not deal this job: somebody has changed the database",
 				 "the set of job %" PRIu32 " was not sealed by the director", job);
 	return err;
 }

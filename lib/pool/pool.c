@@ -24,7 +24,7 @@ static const struct database *database_load(struct dealbox_error *error)
 		error_fill(error, 0, "install libpq; if it is there, dealbox was built without it",
 			   "there are no events on many PCs without PostgreSQL: %s", dlerror());
 	else if (database->version != DATABASE_VERSION)
-		error_fill(error, 0, "install dealbox again", "%s is of another dealbox",
+		error_fill(error, 0, "install dealbox again", "%s is of another version of dealbox",
 			   DATABASE_FILE);
 	else
 		return database;
@@ -69,10 +69,10 @@ int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void 
 	/* an error of row(), which has no words of its own */
 	if (err < 0 && error && !*error->what)
 		error_fill(error, 0,
-			   "install the same dealbox on all PCs of the event; if that is so, "
-			   "somebody has changed the database",
-			   "the event's database gives an answer that "
-			   "dealbox does not understand: %s", strerror(-err));
+			   "install the same version of dealbox on all PCs of the event; "
+			   "if they have it, somebody has changed the database",
+			   "dealbox does not understand an answer of the event's database: %s",
+			   strerror(-err));
 	return err;
 }
 
@@ -107,7 +107,7 @@ int pool_get(struct pool *pool, struct dealbox_error *error, pool_row row, void 
 
 	if (!err && !one.rows)
 		return error_set(error, -EBADMSG, 0, "somebody has changed the database",
-				 "the event's database gives no answer");
+				 "the event's database gave no answer");
 	return err;
 }
 
@@ -209,7 +209,8 @@ int pool_get_event(struct pool *pool, struct pool_event *event, struct dealbox_e
 			   NULL);
 
 	if (err == -EPROTONOSUPPORT)
-		return error_set(error, err, 0, "install the same dealbox on all PCs of the event",
+		return error_set(error, err, 0,
+				 "install the same version of dealbox on all PCs of the event",
 				 "this event was made by another version of dealbox");
 	return err;
 }

@@ -75,13 +75,13 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     with open("key") as file:
         assert re.fullmatch("[0-9a-f]{64}\n", file.read())
     box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address(name)).expect(0, "Cup has begun")
-    box.dealbox("event", "init", "Cap", "key", "-d", SERVER.address(name)).expect(2, "has an event of that key already, Cup")
+    box.dealbox("event", "init", "Cap", "key", "-d", SERVER.address(name)).expect(2, "already has an event with that key, Cup")
     box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address("postgres")).expect(2, "key is there already, and this database has no event")
     box.write("old", b"%064d\n" % 7)
     os.chmod("old", 0o600)
     box.dealbox("event", "init", "Cup", "old", "-d", SERVER.address(name)).expect(2, "not the key of the event in this database")
     box.write("old", b"no key\n")
-    box.dealbox("event", "init", "Cup", "old", "-d", SERVER.address(name)).expect(2, "no key of an event")
+    box.dealbox("event", "init", "Cup", "old", "-d", SERVER.address(name)).expect(2, "this is not the key of an event")
     box.dealbox("event", "init", "Cup", "other", "-d", SERVER.address(name)).expect(1, "has an event")
     assert not os.path.exists("other")
     box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: fingerprint [0-9a-f-]{24}, lease 60 min, margin 15 min")
@@ -119,7 +119,7 @@ def the_key_of_an_event_is_kept_while_nobody_knows(box):
     SERVER.sql("postgres", "CREATE DATABASE unheard")
     with Cut(SERVER, b"COMMIT\0") as cut:
         box.dealbox("event", "init", "Cup", "key", "-d", cut.address("unheard")).expect(
-            3, "connection .* was lost", "keep key, and run it again")
+            3, "connection .* was lost", "keep key, and run this again")
     with open("key") as file:
         key = file.read()
     box.dealbox("event", "init", "Cup", "key", "-d", SERVER.address("unheard")).expect(0, "Cup has begun. key is its key")
@@ -429,8 +429,8 @@ def a_database_that_was_changed_is_not_believed(box):
           "0::bigint AS boards, 0::bigint AS recorded, 0::bigint AS held FROM dealbox.job")
     box.dealbox("event", "status", "-d", director).expect(2, "does not understand")
     owner("DELETE FROM dealbox.event")
-    box.dealbox("event", "status", "-d", director).expect(2, "gives no answer")
-    add(box, name, "second", "--replay").expect(2, "gives no answer")
+    box.dealbox("event", "status", "-d", director).expect(2, "gave no answer")
+    add(box, name, "second", "--replay").expect(2, "gave no answer")
 
 
 @test
@@ -737,7 +737,7 @@ def a_surplus_board_is_taken_out_of_play(box):
     # the one that counts is not dismissed by mistake
     counts, = SERVER.sql(name, "SELECT id FROM dealbox.record WHERE standing = 'counts'")
     director(box, name, "dismiss", counts).expect(2, "no surplus board")
-    director(box, name, "dismiss", str(surplus["number"])).expect(0, "off the list")
+    director(box, name, "dismiss", str(surplus["number"])).expect(0, "dismissed")
     director(box, name, "dismiss", str(surplus["number"])).expect(2, "no surplus board")
     found = everything(box, name)
     assert found["surplus"] == [] and found["jobs"][0]["recorded"] == 1, found

@@ -116,8 +116,8 @@ def a_client_that_is_not_believed_hears_why(box):
 
 @test
 def a_server_that_is_not_believed_is_not_asked(box):
-    for name, what in (("elsewhere", "does not match host name"), ("server-old", "expired, or is of another authority"),
-                       ("server-other", "of another authority than .*root.crt")):
+    for name, what in (("elsewhere", "does not match host name"), ("server-old", "expired, or is not signed by"),
+                       ("server-other", "not signed by the authority in .*root.crt")):
         serve(name)
         home(box, "hall_a")
         status(box, "hall_a").expect(3, what)

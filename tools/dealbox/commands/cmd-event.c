@@ -86,7 +86,7 @@ static bool key_load(const char *path, uint8_t key[POOL_KEY])
 
 	if (good && !hex_read(blob.data, blob.size, key)) {
 		complain("give the file that `dealbox event init` has made",
-			 "%s: this is no key of an event", path);
+			 "%s: this is not the key of an event", path);
 		good = false;
 	}
 	blob_wipe(&blob);
@@ -130,7 +130,7 @@ static void init_say(const struct call *call, const char *name, const char *path
 	}
 	say("%s has begun. %s is its key: keep it where only the director can get it, and "
 	    "a copy elsewhere", name, path);
-	say("PCs join with this fingerprint, which is no secret: %s", print);
+	say("PCs join with this fingerprint, which is not secret: %s", print);
 }
 
 /* The answer to an earlier init may have been lost: finds out whether its event is there. */
@@ -152,7 +152,7 @@ static enum status init_again(struct call *call, const char *name, const char *p
 	if (err && err != -ENODATA)
 		return refused(err, &error);
 	if (err)
-		complain("delete the file if it is the key of no other event, and run it again",
+		complain("delete the file if no other event needs it, and run this again",
 			 "%s is there already, and this database has no event", path);
 	else if (sodium_memcmp(check, event.check, sizeof(check)))
 		complain("give each event a database and a key of its own",
@@ -160,7 +160,7 @@ static enum status init_again(struct call *call, const char *name, const char *p
 			 path);
 	else if (strcmp(name, event.name))
 		complain("`dealbox event status` shows it",
-			 "this database has an event of that key already, %s", event.name);
+			 "this database already has an event with that key, %s", event.name);
 	else
 		status = STATUS_DONE;
 	if (status == STATUS_DONE)
@@ -204,7 +204,7 @@ static enum status init_run(struct call *call)
 	if (err == -ETIMEDOUT)
 		/* the event may be there, and this may be its only key */
 		snprintf(error.next, sizeof(error.next),
-			 "keep %.100s, and run it again: that says whether the event has begun",
+			 "keep %.100s, and run this again: it says whether the event exists",
 			 path);
 	status = refused(err, &error);
 	if (err != -ETIMEDOUT)
@@ -1039,10 +1039,10 @@ static int head_audit(const struct pool_head *head, void *context)
 	static const char *const faults[HEAD_FAULTS] = {
 		[HEAD_FORM] = "it is no head of that log",
 		[HEAD_KEY] = "it is not signed with the key of that log",
-		[HEAD_OLDER] = "it has fewer certificates than the one before: an old copy of the "
-			       "disk of that PC runs, or did",
-		[HEAD_ANOTHER] = "it does not continue the one before: the past was rewritten, or "
-				 "an old copy of the disk of that PC runs, or did",
+		[HEAD_OLDER] = "it has fewer certificates than the one before: "
+			       "that PC runs, or ran, from an old copy of its disk",
+		[HEAD_ANOTHER] = "it does not continue the one before: the log was rewritten, or "
+				 "that PC runs, or ran, from an old copy of its disk",
 	};
 	struct audit *audit = context;
 	enum head_fault fault;
@@ -1154,7 +1154,7 @@ static enum status dismiss_run(struct call *call)
 	if (err)
 		return refused(err, &error);
 	if (!call->json)
-		say("surplus board %lu is off the list", number);
+		say("surplus board %lu is dismissed", number);
 	return STATUS_DONE;
 }
 
