@@ -155,9 +155,9 @@ int reveal_traces(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
 		err = sd_bus_message_append(reply, "hss", fd,
-					    options & DEALBOX_JOB_CAPTURE     ? "capture" :
-					    options & DEALBOX_JOB_BY_POSITION ? "by-position" :
-										"by-card",
+					    options & DEALBOX_JOB_CAPTURE ? "capture" :
+					    options & DEALBOX_JOB_BY_POSITION ?
+					    "by-position" : "by-card",
 					    options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW");
 	if (err >= 0)
 		err = sd_bus_message_open_container(reply, 'a', "(uusuuu)");

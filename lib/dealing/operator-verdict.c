@@ -48,7 +48,7 @@ static const char *const bases[][2] = {
 		N_("exact duplicate (by hand; cards not read, if the deck was in order)") },
 };
 
-/* What makes a board void, as dealbox_event_name() calls it. */
+/* Reasons that make a board void, with the names of dealbox_event_name(). */
 static const char *const reasons[] = {
 	[DEALBOX_EV_STATE_LOST] = N_("state lost"),
 	[DEALBOX_EV_BOARD_REMOVED] = N_("board removed"),

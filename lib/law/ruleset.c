@@ -118,15 +118,15 @@ static const struct dealbox_paragraph paragraphs[] = {
 	{ RUB, "5", N_("The pack must be cut immediately before it is dealt. The player on the "
 		       "dealer's right lifts off a portion and puts it on the table towards the "
 		       "dealer; each portion has at least four cards. The dealer completes the cut "
-		       "by putting what was the lower portion on the other. Nobody else may "
-		       "cut.") },
+		       "by putting what was the lower portion on the other. "
+		       "Nobody else may cut.") },
 	{ RUB, "6", N_("If a player demands a new cut before the first card is dealt, the player "
 		       "on the dealer's right cuts again.") },
 	{ RUB, "6(a)", N_("If a player demands it before the dealer picks up the pack, the player "
 			  "who prepared it shuffles again, and a cut follows.") },
 	{ RUB, "6(b)", N_("If a player demands it after the dealer picked up the pack and before "
-			  "the first card is dealt, only the dealer shuffles, and a cut "
-			  "follows.") },
+			  "the first card is dealt, only the dealer shuffles, "
+			  "and a cut follows.") },
 	{ RUB, "6(c)", N_("If a card is turned face up in shuffling, the same player shuffles "
 			  "again, and a cut follows.") },
 	{ RUB, "6(d)", N_("If a card is turned face up in cutting, "

@@ -109,8 +109,8 @@ int pool_seal_key(const uint8_t public_key[POOL_KEY], const uint8_t key[POOL_KEY
 int pool_open_key(const uint8_t public_key[POOL_KEY], const uint8_t secret_key[POOL_KEY],
 		  const uint8_t sealed[POOL_SEALED_KEY], uint8_t key[POOL_KEY])
 {
-	return crypto_box_seal_open(key, sealed, POOL_SEALED_KEY, public_key, secret_key) ? -EBADMSG
-											  : 0;
+	return crypto_box_seal_open(key, sealed, POOL_SEALED_KEY, public_key, secret_key) ?
+		-EBADMSG : 0;
 }
 
 /* ---- sets ----------------------------------------------------------------- */

@@ -116,8 +116,8 @@ static inline void fixture_cards(struct fixture *fixture, unsigned int count)
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		pile_put_bottom(machine_hopper(fixture->m), (struct card){ .number = i % 52,
-								       .pack = i / 52 });
+		pile_put_bottom(machine_hopper(fixture->m),
+				(struct card){ .number = i % 52, .pack = i / 52 });
 	machine_hopper_changed(fixture->m);
 }
 

@@ -657,7 +657,7 @@ static void the_lock_stays_while_cards_move(void **state)
 	end();
 }
 
-/* What seems to be a new insertion has the cards of the last one. */
+/* If the contact flickers, the new insertion is the old board, with its cards. */
 static void a_board_switch_flickers(void **state)
 {
 	(void)state;

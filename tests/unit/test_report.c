@@ -64,8 +64,8 @@ static void sentences_say_what_and_where(void **state)
 	assert_string_equal(text, "a.pbn:12: board 7: a card is there twice, held by North "
 			    "and West");
 	length = dealbox_problem_describe(&problem, true, text, sizeof(text));
-	assert_string_equal(text, "a.pbn:12: board 7: SJ is there twice, held by North and "
-			    "West");
+	assert_string_equal(text,
+			    "a.pbn:12: board 7: SJ is there twice, held by North and West");
 	assert_int_equal(length, strlen(text));
 	assert_int_equal(dealbox_problem_describe(&problem, true, small, sizeof(small)),
 			 length);
@@ -74,8 +74,8 @@ static void sentences_say_what_and_where(void **state)
 
 	problem.hands = 15;
 	dealbox_problem_message(&problem, false, text, sizeof(text));
-	assert_string_equal(text, "a card is there twice, held by North, East, South and "
-			    "West");
+	assert_string_equal(text,
+			    "a card is there twice, held by North, East, South and West");
 	problem.hands = 1 << 2;
 	dealbox_problem_message(&problem, false, text, sizeof(text));
 	assert_string_equal(text, "a card is there twice, held by South alone");

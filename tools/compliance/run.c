@@ -544,11 +544,12 @@ static void report_requirement(struct run *r, const struct requirement *requirem
 		 * A test that failed for another requirement has not proven this one, and one that
 		 * did not look at it found nothing that it concerns.
 		 */
-		is = failed ? RESULT_FAIL : !strcmp(result, "ok") ?
-			(has_string(FIELD("checked"), requirement->number) ? RESULT_OK :
-			 RESULT_UNSUPPORTED) :
-			!strcmp(result, "warn") ? RESULT_WARN : !strcmp(result, "not supported") ?
-			RESULT_UNSUPPORTED : RESULT_NOT_RUN;
+		is = failed ? RESULT_FAIL :
+		     !strcmp(result, "ok") ?
+		     (has_string(FIELD("checked"), requirement->number) ?
+		      RESULT_OK : RESULT_UNSUPPORTED) :
+		     !strcmp(result, "warn") ? RESULT_WARN :
+		     !strcmp(result, "not supported") ? RESULT_UNSUPPORTED : RESULT_NOT_RUN;
 #undef FIELD
 		if (is == RESULT_FAIL && best != RESULT_FAIL)
 			why = of;

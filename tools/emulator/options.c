@@ -351,8 +351,8 @@ static void take_option(struct options *o, const char *name, char letter, const 
 			DEALBOX_CAP_HOST_ROUTED : DEALBOX_CAP_STORED_PLAN;
 		break;
 	case 'D':
-		o->device.protocol = choice(name, arg, "native|serial") ? FRAME_PROTOCOL :
-									  WIRE_PROTOCOL;
+		o->device.protocol = choice(name, arg, "native|serial") ?
+				     FRAME_PROTOCOL : WIRE_PROTOCOL;
 		break;
 	case 'Q':
 		o->device.by_request = choice(name, arg, "usb|request");

@@ -227,7 +227,7 @@ function keys_of(language, machine, facts) {
 	return keys;
 }
 
-/* What to mind beside the instruction, small. */
+/* Hints beside the instruction, in small letters. */
 function mind_of(language, machine, facts, row) {
 	const found = [];
 
@@ -264,7 +264,7 @@ function place_of(row, facts) {
 	return row.place || null;
 }
 
-/* What the marked part is called; in no language more than a word or two. */
+/* Names of the parts that a sketch marks, of one or two words in each language. */
 const PARTS = {
 	"hopper": N_("Hopper"), "cover": N_("Cover"), "board": N_("Board"),
 	1: N_("Feed roller"), 2: N_("Reader"), 3: N_("Gate"), 4: N_("Pocket"),

@@ -135,7 +135,7 @@ DEALBOX_API size_t dealbox_operator_text(enum dealbox_operator_state state,
 					 const struct dealbox_operator_facts *facts,
 					 const char *language, char *text, size_t size);
 
-/* What a verdict says. */
+/* Kinds of verdicts, each with the facts that its sentence uses. */
 enum dealbox_operator_verdict_kind {
 	DEALBOX_VERDICT_VOID,		/* reason, card, place, code */
 	DEALBOX_VERDICT_EXACT,		/* basis, unidentified */

@@ -603,8 +603,8 @@ static const char *text_of(struct json_object *object, const char *name)
 {
 	struct json_object *member;
 
-	return json_object_object_get_ex(object, name, &member) ? json_object_get_string(member) :
-								  "";
+	return json_object_object_get_ex(object, name, &member) ?
+		json_object_get_string(member) : "";
 }
 
 static int number_of(struct json_object *object, const char *name)

@@ -149,8 +149,8 @@ static void put_acceptance(FILE *out, struct json_object *report)
 	      "confidence of ", out);
 	put_percent(out, confidence);
 	fputs(", is allowed; <em>refuted</em> if none of it is; <em>not shown yet</em> otherwise: "
-	      "then more cards have to be dealt. Endurance is judged by Wald&#39;s sequential "
-	      "test.</p>\n", out);
+	      "then more cards have to be dealt. "
+	      "Endurance is judged by Wald&#39;s sequential test.</p>\n", out);
 	header_row(out, "Limits", names);
 	report_each(row, report_list(acceptance, "limits")) {
 		fputs("<tr>", out);

@@ -100,8 +100,8 @@ static void measure_stopped(struct json_object *report, const struct measured_de
 		    deal->events[i].type == DEALBOX_EV_CARD_UNREADABLE)
 			reading_add(report, deal->reader, DEALBOX_CARD_NONE,
 				    deal->events[i].type == DEALBOX_EV_REPEATED_CARD &&
-				    deal->events[i].card < READING_CARDS ? deal->events[i].card :
-									   DEALBOX_CARD_NONE);
+				    deal->events[i].card < READING_CARDS ?
+				    deal->events[i].card : DEALBOX_CARD_NONE);
 }
 
 /* The readings of one pass: the last of each position, up to the first that is missing */

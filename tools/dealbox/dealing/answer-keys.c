@@ -157,8 +157,9 @@ void answer_keys_typed(struct answer_keys *keys, const char *language,
 	for (n = 0; n < size && !answered; n++) {
 		if (keys->entry == ENTRY_NUMBER) {
 			answered = number_typed(keys, language, typed[n]);
-			if (answered && dealbox_dealing_command(dealing, DEALBOX_DEALING_NAME_BOARD,
-								keys->board, 0))
+			if (answered &&
+			    dealbox_dealing_command(dealing, DEALBOX_DEALING_NAME_BOARD,
+						    keys->board, 0))
 				complain("type the number that is on its label",
 					 "the job has no board %u", keys->board);
 		} else if (typed[n] != '\n' && typed[n] != ESCAPE) {

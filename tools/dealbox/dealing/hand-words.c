@@ -32,9 +32,9 @@ static const struct hand_words languages[] = {
 				  "og ligger det der, trykk Enter.",
 	    [DEALBOX_HAND_SAME] = "Samme kort igjen. Et kort til av samme slag hører ikke til: "
 				  "ta det ut. Backspace viser plassen igjen.",
-	    [DEALBOX_HAND_DEALT] = "Det kortet er allerede lagt. Se etter, og tast det rette. Er "
-				   "det virkelig det kortet, tast det en gang til: da er spillet "
-				   "ugyldig.",
+	    [DEALBOX_HAND_DEALT] = "Det kortet er allerede lagt. Se etter, og tast det rette. "
+				   "Er det virkelig det kortet, tast det en gang til: "
+				   "da er spillet ugyldig.",
 	    [DEALBOX_HAND_FOREIGN] = "Det kortet hører ikke til spillet. "
 				     "Legg det bort og fortsett.",
 	    [DEALBOX_HAND_UNREAD] = "Det er ikke noe kort. Tast det på nytt.",
@@ -68,9 +68,9 @@ static const struct hand_words languages[] = {
 				  "appuyez sur Entrée.",
 	    [DEALBOX_HAND_SAME] = "La même carte encore. S’il y en a une seconde, retirez-la. "
 				  "Retour arrière montre de nouveau la place.",
-	    [DEALBOX_HAND_DEALT] = "Cette carte est déjà distribuée. Nommez la bonne. Si c’est "
-				   "vraiment elle, nommez-la encore une fois : la donne est alors "
-				   "nulle.",
+	    [DEALBOX_HAND_DEALT] = "Cette carte est déjà distribuée. Nommez la bonne. "
+				   "Si c’est vraiment elle, nommez-la encore une fois : "
+				   "la donne est alors nulle.",
 	    [DEALBOX_HAND_FOREIGN] = "Cette carte n’est pas de la donne. "
 				     "Mettez-la de côté et continuez.",
 	    [DEALBOX_HAND_UNREAD] = "Ce n’est pas une carte. Nommez-la de nouveau.",

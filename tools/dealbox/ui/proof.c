@@ -984,8 +984,9 @@ char *proof_sentence(const struct proof *proof)
 	else if (proof->finding_count)
 		length = asprintf(&text,
 				  "NOT ALL IS PROVEN: %llu of %llu boards that were promised, "
-				  "all copies counted, are %s, %s%s; the findings say what is not "
-				  "proven", proven, promised, deals, whose_word(proof), counted);
+				  "all copies counted, are %s, %s%s; "
+				  "the findings say what is not proven",
+				  proven, promised, deals, whose_word(proof), counted);
 	else
 		length = asprintf(&text,
 				  "PROVEN: all %llu boards that were promised, "
