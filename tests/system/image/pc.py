@@ -9,7 +9,7 @@ import subprocess
 import time
 
 FIRMWARE = '/usr/share/OVMF/OVMF_%s_4M.ms.fd'
-KEYS = {' ': 'spc', '\n': 'ret'}
+KEYS = {' ': 'spc', '\n': 'ret', '-': 'minus', '|': 'shift-backslash', ';': 'semicolon'}
 PATIENCE = 1800     # seconds: the processor is emulated
 
 
@@ -84,10 +84,29 @@ class PC:
             # the monitor lets go of the key by itself; an emulated PC must have seen it before the next
             time.sleep(0.3)
 
+    def press(self, keys):
+        self.command('human-monitor-command', **{'command-line': 'sendkey %s 200' % keys})
+
     def picture(self, name):
         """What the display shows, for people, in build/logs."""
         self.command('screendump', filename=os.path.abspath('build/logs/image-%s.png' % name), format='png')
 
+    def has_page(self):
+        """A page has many colours, since its letters have soft edges; a console is black, with few."""
+        path = self.folder + '/display.ppm'
+        self.command('screendump', filename=path)
+        with open(path, 'rb') as file:
+            for _ in range(3):
+                file.readline()
+            data = file.read()
+        points = [data[n:n + 3] for n in range(0, len(data), 3 * 97)]
+        return points.count(b'\0\0\0') < len(points) / 2 and len(set(points)) >= 12
+
     def power_cut(self):
         self.process.kill()
         self.process.wait()
+
+    def power_off(self):
+        """The button of the PC."""
+        self.command('system_powerdown')
+        self.process.wait(PATIENCE)

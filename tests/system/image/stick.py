@@ -3,13 +3,17 @@
 
 Nothing is added to the image but a line in the menu of GRUB, which lets us read the messages of the start.
 """
+import base64
 import contextlib
 import hashlib
+import http.client
 import json
 import os
 import re
 import shutil
 import signal
+import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -28,6 +32,7 @@ image, set_file = sys.argv[1:]
 EMULATOR = TOP + '/build/user/tools/emulator/dealbox-emulator'
 PASSPHRASE = 'nine of boards'
 BOARDS = 2
+SESSION = r'New session \d+ of user director'
 START = 1024 * 1024     # of the first partition
 MENU = '''linux /live/vmlinuz boot=live console=tty0 console=ttyS0 loglevel=7 systemd.journald.forward_to_console=1
 '''
@@ -44,6 +49,17 @@ def patiently(what, condition):
     raise TimeoutError('waited for ' + what)
 
 
+def answers(port):
+    """Whether something behind this port speaks TLS."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection(('127.0.0.1', port), PATIENCE) as plain, context.wrap_socket(plain) as line:
+            return hashlib.sha256(line.getpeercert(True)).hexdigest()
+    except OSError:
+        return None
+
+
 class Stick:
     def __init__(self, folder):
         self.folder, self.path = folder, folder + '/stick'
@@ -52,14 +68,14 @@ class Stick:
             self.image = file.seek(0, os.SEEK_END)
             file.truncate(self.image + 512 * 1024 * 1024)
         self.grub('0', MENU)
-        self.made = self.first_partition()
+        self.made = self.digest(START, self.image - START)
         self.machine = subprocess.Popen(
             [EMULATOR, '--usbredir', folder + '/machine', '--serial', 'CLUB', '--speed', '0',
              '--state', folder + '/state', '--account', folder + '/account', '--control', folder + '/control', '--manual'],
             stdout=subprocess.PIPE, text=True)
         assert 'is ready' in self.machine.stdout.readline()
         self.pc = PC(folder, self.path, free_port(), folder + '/machine')
-        self.browser = None
+        self.browser = self.certificate = None
 
     def grub(self, timeout, line):
         name = self.folder + '/grub.cfg'
@@ -70,13 +86,16 @@ class Stick:
             file.write(re.sub(r'linux .*\n', line, text))
         subprocess.run(['mcopy', '-o', '-i', '%s@@%d' % (self.path, START), name, '::/EFI/debian/grub.cfg'], check=True)
 
-    def first_partition(self):
+    def digest(self, start, end):
         digest = hashlib.sha256()
         with open(self.path, 'rb') as file:
-            file.seek(START)
-            for _ in range(self.image // START - 2):
+            file.seek(start)
+            for _ in range((end - start) // START):
                 digest.update(file.read(START))
         return digest.hexdigest()
+
+    def whole(self):
+        return self.digest(0, os.path.getsize(self.path))
 
     def tell(self, command):
         return subprocess.run([EMULATOR, '--tell', self.folder + '/control', command],
@@ -103,6 +122,41 @@ class Stick:
         frame = patiently('the page', lambda: self.all('iframe[name*="/dealbox"]'))[0]
         self.browser.switch_to.frame(frame)
         patiently('the page', lambda: self.all('#views button'))
+
+    def kiosk(self):
+        """Until the page is on the display. If it stays white, F5, as docs/image.md tells people."""
+        pressed = time.monotonic()
+        def shown():
+            nonlocal pressed
+            if time.monotonic() > pressed + 120:
+                print('# F5 after %.0f s' % (time.monotonic() - self.pc.begun), flush=True)
+                self.pc.press('f5')
+                pressed = time.monotonic()
+            return self.pc.has_page()
+        patiently('the kiosk', shown)
+
+    def console(self):
+        """Log in as director, at a console of the PC."""
+        self.kiosk()
+        self.pc.press('ctrl-alt-f2')
+        self.pc.wait_for(r'Started .*getty@tty2')
+        patiently('the console', lambda: not self.pc.has_page())
+        sessions = len(re.findall(SESSION, self.pc.serial()))
+        def logged_in():
+            # nothing tells when the console asks
+            for text in ('director', PASSPHRASE):
+                self.pc.type(text + '\n')
+                time.sleep(10)
+            return len(re.findall(SESSION, self.pc.serial())) > sessions
+        patiently('the console', logged_in)
+
+    def log_in_status(self, password):
+        """What Cockpit answers, without a browser."""
+        secret = base64.b64encode(('director:' + password).encode()).decode()
+        line = http.client.HTTPSConnection('127.0.0.1', self.pc.port, timeout=PATIENCE,
+                                           context=ssl._create_unverified_context())
+        line.request('GET', '/cockpit/login', headers={'Authorization': 'Basic ' + secret})
+        return line.getresponse().status
 
     def leave(self):
         if self.browser:
@@ -149,6 +203,30 @@ def test_the_first_start_asks_for_a_passphrase_with_secure_boot_on(s):
     s.pc.wait_for('keeps the ledger')
 
 
+def test_the_kiosk_is_on_the_display(s):
+    s.kiosk()
+    s.pc.picture('2-kiosk')
+    print('# the kiosk after %.0f s' % (time.monotonic() - s.pc.begun))
+
+
+def test_no_other_computer_reaches_the_page(s):
+    s.pc.wait_for('Started .*dealboxd.service')
+    assert not answers(s.pc.port)
+
+
+def test_the_director_lets_them_in(s):
+    s.console()
+    s.pc.type('sudo dealbox-stick network on\n')
+    def listens():
+        s.pc.type(PASSPHRASE + '\n')
+        time.sleep(10)
+        return answers(s.pc.port)
+    s.certificate = patiently('Cockpit', listens)
+    s.pc.picture('3-network')
+    s.pc.press('ctrl-alt-f7')
+    s.kiosk()
+
+
 def test_the_director_logs_in_from_another_computer(s):
     s.log_in(PASSPHRASE)
     s.open_page()
@@ -185,9 +263,8 @@ def work(s, count):
     end = time.monotonic() + PATIENCE
     while out < count:
         assert time.monotonic() < end, 'the page says %s' % seen
-        title = patiently('a machine', lambda: s.all('.hero h1')[0].text)
-        number = s.all('.hero .number')
-        number = number[0].text if number else ''
+        title, number = patiently('a machine', lambda: (
+            s.all('.hero h1')[0].text, ''.join(one.text for one in s.all('.hero .number'))))
         if title != seen:
             print('# %s %s' % (title, number), flush=True)
         seen = title
@@ -209,11 +286,13 @@ def test_after_a_power_cut_the_ledger_is_there_behind_the_passphrase(s):
     s.pc.power_cut()
     s.pc.power_on()
     s.pc.wait_for('asks for the passphrase')
-    s.pc.picture('3-later-start')
+    s.pc.picture('4-later-start')
     s.pc.type('nine of clubs\n')
     s.pc.wait_for('asks for the passphrase', 2)
     s.pc.type(PASSPHRASE + '\n')
     print('# open after %.0f s' % s.pc.wait_for('keeps the ledger'))
+    patiently('the network', lambda: answers(s.pc.port))
+    assert answers(s.pc.port) == s.certificate
     s.log_in(PASSPHRASE)
     s.open_page()
     jobs = s.shell('dealbox jobs')
@@ -221,9 +300,38 @@ def test_after_a_power_cut_the_ledger_is_there_behind_the_passphrase(s):
     s.leave()
 
 
+def test_five_wrong_passwords_close_the_network_and_not_the_console(s):
+    for n in range(5):
+        assert s.log_in_status('nine of %d' % n) == 401
+    assert s.log_in_status(PASSPHRASE) == 401
+    s.console()
+    s.pc.power_off()
+
+
+def test_practice_keeps_nothing_and_reaches_no_machine(s):
+    before = s.whole()
+    s.pc.power_on()
+    s.pc.wait_for('asks for the passphrase')
+    s.pc.type('\n')
+    s.pc.wait_for('is for practice')
+    s.pc.wait_for('Started .*dealboxd.service')
+    # a console is open there
+    s.pc.press('ctrl-alt-f2')
+    s.pc.wait_for(SESSION)
+    def seen():
+        s.pc.type('dealbox status --json | logger -t seen; sudo -n true || logger -t seen nobody is root\n')
+        time.sleep(10)
+        return ''.join(re.findall(r'seen\[\d+\]: (.*)', s.pc.serial()))
+    patiently('the machine for practice', lambda: 'PRACTICE' in seen())
+    patiently('an answer', lambda: 'nobody is root' in seen())
+    assert 'CLUB' not in seen() and not answers(s.pc.port)
+    s.pc.power_off()
+    assert s.whole() == before
+
+
 def test_whoever_finds_the_stick_reads_nothing(s):
     """The first partition is as it was before the first start; in the second is no text."""
-    assert s.first_partition() == s.made
+    assert s.digest(START, s.image - START) == s.made
     with open(s.path, 'rb') as file:
         file.seek(s.image - START)
         second = file.read()
