@@ -22,8 +22,8 @@ struct state {
 };
 
 #define VOID_BOARD	N_("The board is void: take it out, empty it, put its cards and the " \
-			   "rest of their deck back into the hopper, and put the board in " \
-			   "again.")
+			   "rest of their deck back into the hopper, face down, and put the " \
+			   "board in again.")
 #define VOID_BY_HAND	N_("The board is void: take it out, empty it, put its cards back into " \
 			   "the pack, and put " \
 			   "the board in again.")
@@ -56,10 +56,10 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "to lay it between the next decks."), NULL },
 	[DEALBOX_OPERATOR_CAPTURE] = { "capture", "",
 		DEALBOX_WAY_INSERT | DEALBOX_WAY_HOPPER | DEALBOX_WAY_START, false,
-		N_("Reading board {board}: with the board in the machine, put the cards of pocket "
-		   "{copy} (1 is N, then E, S, W) alone into the hopper, and press start."), NULL },
+		N_("Reading board {board}: leave the board in the machine, put the cards of "
+		   "pocket {pocket} alone into the hopper, face down, and press start."), NULL },
 	[DEALBOX_OPERATOR_CAPTURED] = { "take-original", "", DEALBOX_WAY_REMOVE, false,
-		N_("The board is read. Take it out."), NULL },
+		N_("The board is read, and its cards are back in it. Take it out."), NULL },
 
 	[DEALBOX_OPERATOR_ABSENT] = { "machine-absent", "E1", DEALBOX_WAY_PLUG, false,
 		N_("The machine is not there. Look whether it is switched on, and whether its "
@@ -294,6 +294,8 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 		{ "board", f->board, NULL }, { "copy", f->copy, NULL }, { "there", f->there, NULL },
 		{ "card", f->card, NULL }, { "cards", f->cards, NULL }, { "depth", f->depth, NULL },
 		{ "code", f->code, NULL },
+		/* a capture reads the pocket whose number is that of the copy */
+		{ "pocket", f->copy, f->copy < SEATS ? seats[f->copy] : NULL },
 		{ "seat", .text = f->seat < SEATS ? seats[f->seat] : NULL },
 		{ "place", .text = f->place < PLACES ? places[f->place] : NULL },
 	};

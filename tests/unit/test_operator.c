@@ -159,7 +159,12 @@ static void test_facts(void **state)
 		  "hopper" },
 		{ DEALBOX_OPERATOR_DOUBT, { .by_hand = 1 }, "put its cards back into the pack",
 		  "hopper" },
-		{ DEALBOX_OPERATOR_CAPTURED, { .shuffled = 1 }, "The board is read.", "void" },
+		/* .. and a capture reads one pocket after the other */
+		{ DEALBOX_OPERATOR_CAPTURE, { .board = 3, .copy = 4 },
+		  "put the cards of pocket West alone", "copy" },
+		{ DEALBOX_OPERATOR_CAPTURE, { .board = 3, .copy = 5 },
+		  "put the cards of pocket 5 alone", "copy" },
+		{ DEALBOX_OPERATOR_CAPTURED, { .shuffled = 1 }, "The board is read, ", "void" },
 	};
 	size_t n;
 

@@ -77,6 +77,7 @@ function new_job(app) {
 	const file = h("input", { type: "file", hidden: true, onchange: () => take(file.files) });
 	const drop = h("div", { class: "drop" },
 		h("p", {}, text(N_("Drop the deal file here"))),
+		h("p", { class: "soft" }, text(N_("The file is only checked. Nothing is dealt before you press Deal."))),
 		h("button", { type: "button", class: "main", onclick: () => file.click() }, text(N_("Choose a file"))), file);
 
 	drop.addEventListener("dragover", event => { event.preventDefault(); drop.classList.add("over"); });
@@ -187,13 +188,13 @@ function new_job(app) {
 			  h("label", { class: "check" }, unlimited, text(N_("no limit")))),
 			h("details", {}, h("summary", {}, text(N_("Order and options"))),
 			  h("div", { class: "form" }, boxes.map(([name, box, label]) => check([name, box, text(label)])))),
-			machines.length > 1 ? h("div", {}, h("h3", {}, text(N_("Machines"))), h("div", { class: "form" }, machines.map(check))) : null,
+			machines.length > 1 ? h("div", {}, h("h3", {}, text(N_("Deal on these machines:"))), h("div", { class: "form" }, machines.map(check))) : null,
 			h("div", { class: "keys" }, h("button", { type: "button", class: "main", id: "deal", onclick: add }, text(N_("Deal")))),
 		];
 	}
 
 	show(panel, h("h2", {}, text(N_("New job"))),
-	     h("div", { class: "form" }, h("label", {}, text(N_("Session")), session)), h("br"), drop, again, outcome, form);
+	     h("div", { class: "form" }, h("label", {}, text(N_("Session: its name or date")), session)), h("br"), drop, again, outcome, form);
 	list_sets();
 	return panel;
 }
@@ -221,7 +222,9 @@ function machines_of(app, path, job) {
 
 	if (all.length < 2)
 		return null;
-	return h("div", { class: "form", role: "group", "aria-label": say(app.language, N_("Machines")) }, all.map(id => {
+	const title = say(app.language, N_("Deal on these machines:"));
+
+	return h("div", {}, h("p", { class: "soft" }, title), h("div", { class: "form", role: "group", "aria-label": title }, all.map(id => {
 		const on = kept.includes(id);
 		const change = () => {
 			const wanted = on ? kept.filter(one => one !== id) : [...kept, id];
@@ -232,7 +235,7 @@ function machines_of(app, path, job) {
 
 		return h("label", { class: "check" }, h("input", { type: "checkbox", checked: on, disabled: on && kept.length < 2,
 			"data-machine": id, onchange: change }), id);
-	}));
+	})));
 }
 
 function job_panel(app, path, job) {
@@ -262,7 +265,7 @@ function job_panel(app, path, job) {
 		   job.State === "open" && call("Pause", text(N_("Pause"))),
 		   job.State === "paused" && call("Resume", text(N_("Resume"))),
 		   running && job.Copies > 0 && h("button", { type: "button", onclick: more }, text(N_("More copies"))),
-		   running && h("button", { type: "button", onclick: cancel }, text(N_("Cancel"))),
+		   running && h("button", { type: "button", onclick: cancel }, text(N_("Cancel the job"))),
 		   job.State === "done" && h("button", { type: "button", onclick: () => app.print(job.Id) }, text(N_("Print hand records")))),
 		 running ? machines_of(app, path, job) : null,
 		 rows.length ? h("div", { class: "grid" }, rows.map(row => h("div", { class: "of-board" }, h("span", {}, String(row.board)),

@@ -9,8 +9,8 @@ function receipt(app, job, [added, user, head, insertions]) {
 	const time = at => at ? new Date(at / 1000).toLocaleString(app.language) : "";
 
 	return h("div", {},
-		 h("p", {}, text(N_("Job {job}, added {time} by user {user}"), { job: job.Id, time: time(added), user })),
-		 h("p", { class: "soft" }, text(N_("Head of the ledger: {head}"), { head: head.slice(0, 16) })),
+		 h("p", {}, text(N_("Job {job}, added {time}"), { job: job.Id, time: time(added) })),
+		 h("p", { class: "soft" }, text(N_("For checks of the ledger: user number {user}, head {head}"), { user, head: head.slice(0, 16) })),
 		 h("div", { class: "scroll", tabindex: 0 }, h("table", {},
 			h("thead", {}, h("tr", {}, [N_("Board"), N_("Copy"), N_("Machine"), N_("Begun"), N_("Ended"), N_("Outcome")]
 				.map(name => h("th", { scope: "col" }, text(name))))),

@@ -19,13 +19,14 @@ export const TONES = ["put", "take", "deal", "look", "void", "ask", "rest"];
  * it. plain: title and number say it all, so the library's sentence is not shown; next: so is the next
  * board. place: the part of the machine that is marked on the sketch, as the library numbers places of jams:
  * 1 feeder, 2 reader, 3 gate, 4 pocket; and "hopper", "cover", "board"; "machine" marks none. first: what the
- * library says behind the instruction is done before the cards go back. call: somebody else may be needed.
+ * library says behind the instruction is done before the cards go back. titled: title and steps say what the
+ * library's first sentence does. call: somebody else may be needed.
  */
 export const STATES = {
 	"none": { tone: "deal", shape: "deal", title: N_("Dealing"), board: true, next: true },
 	"no-work": { tone: "rest", shape: "rest", title: N_("Nothing to deal") },
 	"insert-board": { tone: "put", shape: "in", title: N_("Put it in, empty"), board: true, plain: true },
-	"insert-any": { tone: "put", shape: "in", title: N_("Put in any empty board of the set") },
+	"insert-any": { tone: "put", shape: "in", title: N_("Put in any empty board of the set"), plain: true },
 	"press-start": { tone: "put", shape: "start", title: N_("Ready: press start"), board: true, plain: true },
 	"take-out": { tone: "take", shape: "exact", title: N_("Exact. Take it out"), board: true, plain: true, next: true },
 	"paused": { tone: "rest", shape: "pause", title: N_("Paused"), board: true },
@@ -34,7 +35,7 @@ export const STATES = {
 	"take-original": { tone: "take", shape: "out", title: N_("The board is read. Take it out") },
 
 	"machine-absent": { tone: "look", shape: "plug", title: N_("No connection to the machine"), call: true },
-	"cover-open": { tone: "look", shape: "cover", title: N_("Close the cover"), place: "cover" },
+	"cover-open": { tone: "look", shape: "cover", title: N_("Close the cover"), plain: true, place: "cover" },
 	"hopper-empty": { tone: "put", shape: "hopper", title: N_("Put cards into the hopper"), place: "hopper" },
 	"machine-refuses": { tone: "look", shape: "machine", title: N_("The machine refuses to deal"), call: true },
 	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Take the boards to another machine"), call: true },
@@ -56,10 +57,10 @@ export const STATES = {
 	"deck-wrong": { tone: "void", shape: "void", title: N_("Deal it again: deck not complete"), board: true, place: "machine", first: true },
 	"wrong-pocket": { tone: "void", shape: "void", title: N_("Deal it again: wrong pocket"), board: true, place: 3 },
 	"double-feed": { tone: "void", shape: "void", title: N_("Deal it again: two cards at once"), board: true, place: 1, first: true },
-	"jam": { tone: "void", shape: "void", title: N_("Deal it again: a card is stuck"), board: true, place: "jam" },
+	"jam": { tone: "void", shape: "void", title: N_("Deal it again: a card is stuck"), board: true, place: "jam", titled: true },
 	"board-pulled": { tone: "void", shape: "void", title: N_("Deal it again: taken out too early"), board: true, place: "board" },
-	"cover-opened": { tone: "void", shape: "void", title: N_("Deal it again: the cover was opened"), board: true, place: "cover" },
-	"hardware": { tone: "void", shape: "void", title: N_("Deal it again: machine fault"), board: true, place: "machine", call: true },
+	"cover-opened": { tone: "void", shape: "void", title: N_("Deal it again: the cover was opened"), board: true, place: "cover", titled: true },
+	"hardware": { tone: "void", shape: "void", title: N_("Deal it again: machine fault"), board: true, place: "machine", titled: true, call: true },
 	"aborted": { tone: "void", shape: "void", title: N_("Deal it again: it was stopped"), board: true },
 	"differs": { tone: "void", shape: "void", title: N_("Deal it again: wrong cards in it"), board: true },
 	"in-doubt": { tone: "void", shape: "void", title: N_("Deal it again: contents unknown"), board: true },
@@ -73,7 +74,7 @@ export const STATES = {
 	"number-done": { tone: "look", shape: "out", title: N_("Dealt already. Take it out"), board: true },
 
 	"placeholder-deal": { tone: "look", shape: "file", title: N_("No deal for it in the file"), board: true, call: true },
-	"repeat": { tone: "look", shape: "file", title: N_("An old deal"), board: true, call: true },
+	"repeat": { tone: "look", shape: "file", title: N_("Dealt before, in another session"), board: true, call: true },
 	"bad-set": { tone: "look", shape: "file", title: N_("The deal file cannot be used"), call: true },
 	"ledger": { tone: "look", shape: "file", title: N_("Cannot write the ledger"), call: true },
 
@@ -179,8 +180,8 @@ function void_steps(language, machine, facts) {
 		return (look ? [...steps, say(language, N_("Empty the board."))] : steps).map(text => step(text));
 	if (row.first && !look)
 		steps.push(what_to_mind(language, machine.State));
-	steps.push(say(language, look ? N_("Empty it. Put its cards and the rest of the deck back into the hopper.") :
-			N_("Put its cards and the rest of the deck back into the hopper.")));
+	steps.push(say(language, look ? N_("Empty it. Put its cards and the rest of the deck back into the hopper, face down.") :
+			N_("Put its cards and the rest of the deck back into the hopper, face down.")));
 	steps.push(facts.board ? say(language, N_("Put board {board} in again. Then the screen asks whether it is empty."), facts) :
 		   say(language, N_("Put the board in again. Then the screen asks whether it is empty.")));
 	return steps.map(text => step(text));
@@ -302,9 +303,9 @@ export function present(machine, done, language) {
 	const facts = facts_of(machine);
 	const row = STATES[machine.State] || UNKNOWN;
 	const voided = state_row(machine.State).empties;
-	/* where two cards are to be looked at, the steps say all, and there is no room for more */
+	/* where two cards are to be looked at, title and steps say all, and there is no room for more */
 	const said = machine.State === "card-repeated" && facts.seat && facts.depth ? [] :
-		what_happened(language, machine.State, facts);
+		what_happened(language, machine.State, facts).slice(row.titled ? 1 : 0);
 	const shown = {
 		tone: row.tone, shape: row.shape, heading: "",
 		title: say(language, row.title, { seat: seat_name(language, Math.max(0, SEATS.indexOf(facts.pocket || ""))) }),
@@ -326,6 +327,9 @@ export function present(machine, done, language) {
 		shown.next = machine.NextCopy && facts.copies > 1 ?
 			say(language, N_("Next: board {board}, copy {copy}"), { board: machine.NextBoard, copy: machine.NextCopy }) :
 			say(language, N_("Next: board {board}"), { board: machine.NextBoard });
+	/* there, the copy is a pocket */
+	if (machine.State === "capture")
+		shown.below = "";
 	if (machine.State === "capture" && !facts.pocket)
 		shown.title = say(language, N_("Read this board"));
 	if (row.tone === "deal" && machine.Dealing) {
@@ -342,12 +346,13 @@ export function present(machine, done, language) {
 		shown.title = say(language, N_("Done"));
 		shown.number = "";
 		shown.below = done.Session;
+		shown.mind = "";
 		shown.text = say_count(language, P_("{n} board is dealt, exact and recorded.", "{n} boards are dealt, exact and recorded."),
 				       done.Recorded);
 		shown.keys.push({ code: "H", label: say(language, N_("Print hand records")), act: { print: done.Id },
 				  confirm: say(language, N_("The printed pages show every hand. Print them now?")) });
 	}
-	if (row.plain && shown.number)
+	if (row.plain && (shown.number || !row.board))
 		shown.text = "";
 	shown.heading = heading_of(language, shown);
 	shown.spoken = [shown.name + ":", shown.heading + ".", shown.below && shown.below + ".",

@@ -78,6 +78,8 @@ export function what_happened(language, name, facts) {
 	const text = message => say(language, message, {
 		...facts,
 		seat: seat_name(language, facts.seat),
+		/* a capture reads the pocket whose number is that of the copy */
+		pocket: seat_name(language, facts.copy) || facts.copy,
 		place: table.places[facts.place] ? say(language, table.places[facts.place]) : "",
 	});
 	const says = facts.shuffled && row.shuffled ? row.shuffled : row.says;

@@ -376,7 +376,7 @@ def test_capture_goes_by_the_service(w):
     random.Random(8).shuffle(cards)
     hands = [cards[13 * n:13 * n + 13] for n in range(4)]
     begun = w.begin('capture', '--board', '11', file)
-    until(begun, r'board 11, pocket N: Reading board 11: .* put the cards of pocket 1')
+    until(begun, r'board 11, pocket N: Reading board 11: .* put the cards of pocket North')
     w.tell('CARDS', 'insert')
     capture_by_command(w, begun, hands[:2])
     until(begun, 'board 11, pocket E: read: 13 cards')

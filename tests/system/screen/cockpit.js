@@ -10,6 +10,8 @@ const fake_calls = [];
 /* For the other views: an evening half over. */
 const MINUTE = 60e6, BEGUN = Date.UTC(2026, 10, 24, 18, 45) * 1000;
 const fake_answers = {
+	/* cockpit.Superuser's property Current: whoever looks is an administrator */
+	Get: [{ t: "s", v: "root" }],
 	GetBoards: [Array.from({ length: 24 }, (_, n) => n + 1)],
 	GetCopies: [Array.from({ length: 16 }, (_, n) => [n + 1, 1, 1, "recorded"]).concat(
 		Array.from({ length: 12 }, (_, n) => [n + 1, 2, 1, "recorded"]),
@@ -30,7 +32,11 @@ function fake_client() {
 	fake_owner = fake_owner || (owner => (listeners.owner || (() => {}))(null, owner));
 	return {
 		addEventListener: (name, listener) => { listeners[name] = listener; },
-		subscribe: (match, listener) => { window.fake_signal = listener; },
+		subscribe: (match, listener) => {
+			if (match.path !== "/superuser")
+				window.fake_signal = listener;
+			return { remove: () => {} };
+		},
 		close: () => {},
 		call: (path, interface_name, method, args) => {
 			if (method === "GetManagedObjects")

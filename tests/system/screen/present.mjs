@@ -63,8 +63,8 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 
 		assert.ok(steps.includes(look ? "Take the board out. Do not empty it yet." : name === "board-pulled" ?
 			"Empty the board that was taken out." : "Take the board out and empty it.") && empties, name);
-		assert.equal(steps.at(-2), look ? "Empty it. Put its cards and the rest of the deck back into the hopper." :
-			"Put its cards and the rest of the deck back into the hopper.");
+		assert.equal(steps.at(-2), look ? "Empty it. Put its cards and the rest of the deck back into the hopper, face down." :
+			"Put its cards and the rest of the deck back into the hopper, face down.");
 		assert.equal(steps.at(-1), "Put board 17 in again. Then the screen asks whether it is empty.");
 		/* "void" is a hand without a suit */
 		assert.doesNotMatch(JSON.stringify([shown.title, shown.text, steps, shown.mind]), /void/i, name);
@@ -107,6 +107,20 @@ test("what the text calls start, the button calls so, too", () => {
 	for (const { name, says, behind } of table.states)
 		if (/press start/i.test([says, behind].join()))
 			assert.ok(p.present(machine(name, { Keys: ["start"] }), null, "en").keys.some(key => /^Start/.test(key.label)), name);
+});
+
+test("nothing is said twice", () => {
+	const shown = p.present(machine("jam"), null, "en");
+
+	assert.equal(shown.text, "This was at card 21 of 52. It is stuck at the gate.");
+	assert.equal(p.present(machine("cover-open"), null, "en").text, "");
+	assert.doesNotMatch(p.present(machine("cover-opened"), null, "en").text, /[Cc]lose/);
+	/* of a capture, the copy is a pocket, which has one name */
+	const capture = p.present(machine("capture"), null, "en");
+
+	assert.equal(capture.title, "Put in the cards of North");
+	assert.match(capture.text, /pocket North alone/);
+	assert.equal(capture.below, "");
 });
 
 test("only the recommended way looks like it", () => {

@@ -89,7 +89,7 @@ def a_capture_is_ended(box):
 def a_capture_that_waits_for_a_board_ends(box):
     machine = box.machine("--manual")
     running = box.begin("capture", "-m", machine.uri, "new.pbn")
-    running.see("with the board in the machine")
+    running.see("leave the board in the machine")
     result = running.stop().expect(1, "stopped: nothing was written")
     assert "paused" not in result.err, result
     assert [act["act"] for act in box.records("act")].count("cancel") == 1
