@@ -82,6 +82,7 @@ struct member {
 	struct lease lease;
 	bool unsaved;		/* the lease on disk is another: nothing is begun or asked before */
 	bool heard;		/* the server has answered since the start, so the lease counts */
+	bool renew;		/* the connection is new: an old backup may be behind it */
 	bool leased;		/* copies may be begun; of the last look at the clock */
 	bool dry;		/* the server had no more */
 	bool news;		/* there may be something to report or to ask */
@@ -769,6 +770,7 @@ static void answer_fresh(struct member *m, const struct round *round)
 		if (round->records[n].record.standing == POOL_COUNTS)
 			lease_recorded(&m->lease, &round->records[n].record.copy);
 	try_again(m);
+	m->renew = true;
 	m->check = true;
 	m->dry = false;
 }
@@ -868,8 +870,10 @@ static void on_round(struct round *round, void *context)
 		answer_error(m, round);
 	} else {
 		m->online = true;
-		if (round->answered)
+		if (round->answered) {
 			m->ask_ms = 0;
+			m->renew = false;
+		}
 		if (round->ask_err) {
 			answer_refusal(m, round);
 		} else if (!m->ask_ms) {
@@ -993,8 +997,8 @@ static bool ask(struct member *m)
 	pool_uuid(nonce);
 	if (!m->lease.request && (m->lease.lost || !ask_give_back(m, nonce))) {
 		request = lease_next(&m->lease, &need, &now, &want);
-		/* the lease is asked for once more at the start, however long it lasts */
-		if (!request && !m->heard)
+		/* at the start and by a new connection it is asked for, however long it lasts */
+		if (!request && (!m->heard || m->renew))
 			request = LEASE_TAKE;
 		if (!request || lease_ask(&m->lease, request, jobs ? want : 0, NULL, 0, nonce))
 			return false;

@@ -3,14 +3,16 @@
 """
 dealboxd as a PC of an event: takes copies, deals them while its lease lasts, and reports them.
 
-usage: test_event_service.py DEALBOXD EMULATOR DEALBOX SET [KILLS [TEST...]]
-Without KILLS (of services) it runs a few tests only.
+usage: test_event_service.py DEALBOXD EMULATOR DEALBOX SET [KILLS [EVENINGS[+FIRST] [TEST...]]]
+Without KILLS (of services) it runs a few tests only. EVENINGS with faults are dealt, 3 if no number
+is given; what happens in one follows from its seed, the first of which is 1 or FIRST.
 """
 
 import contextlib
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,10 +24,11 @@ import dbus
 sys.path[:0] = [os.path.join(os.path.dirname(__file__), folder) for folder in ("../tool", "../daemon")]
 from harness import DATA, Tap, World, agree, read_pbn, tests_of, wait   # pylint: disable=wrong-import-position
 
-from server import Refused, Server
+from server import Refused, Server, kill
 
 dealboxd, emulator, dealbox, set_file = map(os.path.abspath, sys.argv[1:5])
 KILLS = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+EVENINGS, FIRST = [*map(int, (sys.argv[6] if len(sys.argv) > 6 else "3").split("+")), 1][:2]
 SERVER = Server(())
 EVENT = "/io/dealbox1/event"
 DEALS = read_pbn(set_file)
@@ -172,12 +175,12 @@ def hanging():
             os.kill(pid, signal.SIGCONT)
 
 
-def finish(name, pcs, total):
-    """Deal until all copies count."""
+def finish(name, pcs, total, more=False):
+    """Deal until all copies count; or, with more, so many."""
     def done():
         for pc in pcs:
             pc.answer()
-        return counted(name) == total
+        return counted(name) == total or (more and counted(name) > total)
     wait("all copies", done)
 
 
@@ -584,6 +587,163 @@ def test_a_service_that_is_killed_loses_nothing():
         judge(name, pcs, total)
 
 
+# ---- what goes wrong in an evening ---------------------------------------------------------------
+
+def service_is_killed(draw, pcs, **environment):
+    pc = draw.choice(pcs)
+    pc.stop(signal.SIGKILL)
+    pc.start(**environment)
+
+
+def clock_is_a_day_ahead(draw, pcs):
+    service_is_killed(draw, pcs, LD_PRELOAD=os.environ["DEALBOX_CLOCK"])
+
+
+def server_is_killed(_draw, _pcs):
+    kill(SERVER)
+
+
+def server_is_restarted(_draw, _pcs):
+    SERVER.stop("fast")
+    SERVER.start()
+
+
+def server_hangs(draw, pcs):
+    with hanging():
+        end = time.monotonic() + draw.uniform(0, 1)
+        while time.monotonic() < end:
+            for pc in pcs:
+                pc.answer()
+
+
+BLOWS = (service_is_killed, clock_is_a_day_ahead, server_is_killed, server_is_restarted, server_hangs)
+
+
+def evening(seed):
+    draw, done = random.Random(seed), []
+    with world() as (name, pcs):
+        add(name, 1)
+        for pc in pcs:
+            pc.start()
+        for boards in sorted(draw.sample(range(BOARDS - 4), 4)):
+            finish(name, pcs, boards, more=True)
+            # somewhere in what is done for a board
+            time.sleep(draw.uniform(0, 0.2))
+            blow = draw.choice(BLOWS)
+            blow(draw, pcs)
+            done.append(blow.__name__)
+        finish(name, pcs, BOARDS)
+        judge(name, pcs, BOARDS)
+    print("# seed %d: %s" % (seed, ", ".join(done)), flush=True)
+
+
+def test_evenings_with_faults():
+    for seed in range(FIRST, FIRST + EVENINGS):
+        try:
+            evening(seed)
+        except BaseException:
+            print("# seed %d" % seed)
+            raise
+
+
+def follow(leader):
+    """A server that has all that the leader has, before the leader answers."""
+    other = Server(())
+    other.stop("fast")
+    shutil.rmtree(other.data)
+    other.tool("pg_basebackup", "-D", other.data, "-h", leader.folder, "-U", "owner", "-R", "-X", "stream", "-c", "fast")
+    with open(os.path.join(other.data, "postgresql.conf"), "a") as file:
+        file.write("unix_socket_directories = '%s'\ncluster_name = 'other'\n" % other.folder)
+    other.start()
+    leader.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'other'")
+    leader.sql("postgres", "SELECT pg_reload_conf()")
+    wait("a synchronous replica", lambda: leader.sql(
+        "postgres", "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'") == ["1"])
+    return other
+
+
+def test_a_replica_takes_over():
+    global SERVER       # pylint: disable=global-statement
+    with world() as (name, pcs):
+        add(name)
+        other = follow(SERVER)
+        for pc in pcs:
+            pc.database = pc.database.replace(SERVER.folder, "%s,%s" % (SERVER.folder, other.folder))
+            pc.start()
+        finish(name, pcs, BOARDS, more=True)
+        kill(SERVER, again=False)
+        gone, SERVER = SERVER, other
+        SERVER.tool("pg_ctl", "-D", SERVER.data, "-w", "-t", "300", "promote")
+        finish(name, pcs, 2 * BOARDS)
+        judge(name, pcs, 2 * BOARDS)
+        wait("the server to end", lambda: not os.path.exists(os.path.join(gone.data, "postmaster.pid")) or gone.dead())
+        # keys of events are written here
+        os.chdir(SERVER.folder)
+        shutil.rmtree(gone.folder)
+
+
+def test_two_services_with_one_identity_are_noticed():
+    with world() as (name, (one, two)):
+        add(name)
+        one.start()
+        wait("boards", lambda: one.answer() or counted(name) > 2)
+        shutil.copytree(one.folder, two.dir + "/twin")
+        two.folder, two.database = two.dir + "/twin", one.database
+        two.start()
+
+        def told():
+            for pc in (one, two):
+                pc.answer()
+            return any(pc.has(State="refused") and "two PCs use the identity" in pc.view()["Reason"] for pc in (one, two))
+        wait("one of them to be told", told)
+        wait("all copies", lambda: told() and counted(name) == 2 * BOARDS)
+        # what both held is named
+        dealt = one.exact() + two.exact()
+        twice = sorted("%d|%d" % copy for copy in set(dealt) if dealt.count(copy) > 1)
+        wait("what both have dealt", lambda: sorted(rows(name, "SELECT number || '|' || copy FROM dealbox.surplus")) == twice)
+        assert sorted(set(dealt)) == sorted((board, copy) for board in DEALS for copy in (1, 2))
+        print("# %d boards are surplus" % len(twice))
+
+
+def test_an_old_backup_is_noticed_and_another_event_goes_on():
+    """As docs/event.md says."""
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name)
+        pc.start()
+        finish(name, [pc], 3, more=True)
+        backup = SERVER.folder + "/backup"
+        SERVER.stop("fast")
+        shutil.copytree(SERVER.data, backup)
+        SERVER.start()
+        finish(name, [pc], 6, more=True)
+        for rest in (True, False):
+            pc.rest(rest)
+            wait("the answer", lambda rest=rest: pc.has(State="online") and bool(pc.view()["Open"]) != rest)
+        SERVER.stop("immediate")
+        shutil.rmtree(SERVER.data)
+        os.rename(backup, SERVER.data)
+        SERVER.start()
+        wait("what it is told", lambda: pc.has(State="refused") and "has forgotten requests" in pc.view()["Reason"])
+        # it begins nothing, and reports all the same
+        for _ in range(30):
+            pc.answer()
+        wait("its reports", lambda: counted(name) == len(pc.exact()) and pc.has(Waiting=0))
+        pc.stop()
+        other, (there,) = begin(pcs=("a",), machine=False)
+        try:
+            add(other)
+            job = re.search(r"job (\d+): job 1 of the event", pc.log())[1]
+            pc.folder, pc.database = there.folder, there.database
+            result = pc.command("event", "send", job, "1", "-d", pc.database, "-f", pc.folder, "-l", pc.ledger)
+            assert result.returncode == 0, result
+            assert counted(other) == len(pc.exact())
+            pc.start()
+            finish(other, [pc], 2 * BOARDS)
+            judge(other, [pc], 2 * BOARDS)
+        finally:
+            there.close()
+
+
 def test_the_interface_is_that_which_is_installed():
     def members(text):
         return {(member.tag, member.get("name"), member.get("type"))
@@ -637,13 +797,13 @@ def test_the_unit_lets_it_read_what_it_needs():
 
 
 # without a number of kills: the others take their time
-SHORT = (test_two_pcs_deal_each_copy_once, test_an_offline_pc_deals_until_its_lease_ends,
+SHORT = (test_two_pcs_deal_each_copy_once, test_evenings_with_faults, test_an_offline_pc_deals_until_its_lease_ends,
          test_the_interface_is_that_which_is_installed)
 
 tap = Tap()
 os.chdir(SERVER.folder)
 try:
-    wanted = sys.argv[6:]
+    wanted = sys.argv[7:]
     for test in tests_of(globals()):
         if test.__name__ in wanted or (not wanted and (KILLS or test in SHORT)):
             tap.run(test)
