@@ -344,6 +344,68 @@ def test_deal_and_capture_take_a_language(w):
         assert result.returncode == 2 and 'xx' in result.stderr, result
 
 
+def test_deal_takes_the_answers_of_the_screen(w):
+    """Each letter by the method that the page calls; one for another question changes nothing."""
+    w.tell('READS', 'remove force')
+    w.tell('READS', 'empty')
+    w.tell('READS', 'hopper fill')
+    wait('the board to be out', lambda: not machine(w)['Insertion'])
+    deal = w.begin('deal', '--session', 'keys', '--boards', '1-4', '--how', 'replay', w.set_file)
+
+    def type_in(keys):
+        deal.stdin.write(keys)
+        deal.stdin.flush()
+
+    def take_out():
+        w.take_out('READS')
+        w.tell('READS', 'empty')
+    until(deal, 'Put in the empty board 1')
+    insert(w, 2)
+    line = until(deal, 'Board 1 comes next').splitlines()[-1]
+    assert line.endswith('[D: Deal board 2 now] [S: Skip board 1]'), line
+    type_in('rn')
+    type_in('d')
+    until(deal, 'board 2: exact duplicate')
+    line = until(deal, 'Take it out').splitlines()[-1]
+    assert line.endswith('[R: Deal board 2 again]'), line
+    path, = [path for path, job in w.objects('Job').items() if job['Session'] == 'keys']
+    # what else is typed is no consent
+    type_in('rx\n')
+    type_in('r\n')
+    wait('the record not to count', lambda: not w.objects('Job')[path]['Recorded'])
+    until(deal, 'in the machine since')
+    take_out()
+    until(deal, 'Put in the empty board 1')
+    insert(w, 3)
+    until(deal, 'Skip board 1')
+    type_in('s')
+    until(deal, 'Board 2 comes next')
+    assert w.objects('Job')[path]['Skipped'] == 1
+    take_out()
+    until(deal, 'Put in the empty board 2')
+    insert(w)
+    line = until(deal, 'cannot be read').splitlines()[-1]
+    assert line.endswith('[Enter] [N: It has another number]'), line
+    # its number is for this board only: it goes out while it is typed
+    type_in('n3')
+    take_out()
+    insert(w)
+    until(deal, 'cannot be read')
+    type_in('\n')
+    type_in('n9\n')
+    assert any('no copy of this board' in line for line in deal.stderr)
+    assert machine(w)['State'] == 'number-unread', machine(w)['State']
+    type_in('n3\n')
+    until(deal, 'If it is empty')
+    type_in('\n')
+    until(deal, 'board 3: exact duplicate')
+    assert outcome(w, path) == [(2, 1, 'revoked'), (3, 1, 'exact')], outcome(w, path)
+    deal.send_signal(signal.SIGINT)
+    deal.wait()
+    w.cancel_jobs()
+    take_out()
+
+
 def test_completion_knows_jobs_and_machines(w):
     path = begin(w, [16])
     number = path.rsplit('/', 1)[1]

@@ -229,6 +229,42 @@ def one_key_skips_the_board_that_is_wanted(box):
 
 
 @test
+def a_recorded_board_is_dealt_again(box):
+    """R asks first; what comes in then may be the board with its cards, so that is asked, too."""
+    machine = box.machine(*READER)
+    running = at_keys(box, machine, "--boards", "1-2")
+    running.put_in(machine, "1")
+    assert "board 1: exact duplicate" in running.line()
+    line = running.see("is dealt and recorded. Take it out")
+    assert line.rstrip().endswith("[R: Deal board 1 again]"), line
+    # another key than Enter is no consent, and the Enter behind it is for nobody
+    running.type_in("rx\n")
+    running.type_in("R\x1b\n")
+    assert [act["act"] for act in box.records("act")].count("redeal") == 0
+    running.type_in("R\n")
+    while "redeal" not in [act["act"] for act in box.records("act")]:
+        time.sleep(0.05)
+    machine.tell("remove")
+    running.put_in(machine, "1")
+    running.see("If it is empty, .* press start to deal board 1")
+    machine.tell("remove")
+    machine.tell("empty")
+    running.put_in(machine, "1")
+    running.see("If it is empty")
+    running.type_in("\n")
+    assert "board 1: exact duplicate" in running.line()
+    running.see("Take it out")
+    # too late: the next one is asked for
+    machine.tell("remove")
+    running.see("Put in the empty board 2")
+    running.type_in("r\n")
+    machine.tell("insert 2")
+    running.finish().expect(0, "2 of 2 boards are exact duplicates")
+    assert_exact(machine.account()[-2], 1)
+    assert [act["act"] for act in box.records("act")].count("redeal") == 1
+
+
+@test
 def a_board_that_the_job_does_not_have_is_not_dealt(box):
     machine = box.machine(*READER)
     running = at_keys(box, machine, "--boards", "5-6")

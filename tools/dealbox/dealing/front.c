@@ -91,6 +91,14 @@ static void count(struct front *f)
 	f->all = (uint64_t)stand.job.boards * stand.job.copies;
 }
 
+/* Return true if nothing of the job is left to be dealt: the program is about to end. */
+static bool is_last(const struct front *f)
+{
+	struct own_stand stand;
+
+	return own_stand(f->reader, f->job, &stand) || !stand.board;
+}
+
 /*
  * Return true if Enter is the answer to the state. By hand it also says that the board is in, or
  * out.
@@ -99,15 +107,29 @@ static bool enter_answers(const struct front *f, enum dealbox_operator_state sta
 {
 	unsigned int enters = DEALBOX_WAY_START;
 
-	struct own_stand stand;
-
 	/* behind the last board, the program ends: it waits for nothing */
-	if (state == DEALBOX_OPERATOR_TAKE_OUT &&
-	    (own_stand(f->reader, f->job, &stand) || !stand.board))
+	if (state == DEALBOX_OPERATOR_TAKE_OUT && is_last(f))
 		return false;
 	if (f->by_hand)
 		enters |= DEALBOX_WAY_INSERT | DEALBOX_WAY_REMOVE;
 	return (f->by_hand || f->listens) && dealbox_operator_ways(state) & enters;
+}
+
+/* Note what is asked, and what keys answer it. */
+static void ask(struct front *f, const struct dealbox_dealing_news *news)
+{
+	bool other = news->state != f->state || news->insertion != f->insertion;
+
+	f->state = news->state;
+	f->insertion = news->insertion;
+	f->asked = (struct answer_asked){
+		.question = f->asked.question + other, .board = news->facts.board,
+		.copy = news->facts.copy, .there = news->facts.there,
+	};
+	if (f->listens && !f->capture &&
+	    !(news->state == DEALBOX_OPERATOR_TAKE_OUT && is_last(f)))
+		f->asked.keys = answer_keys_of(news->state, NULL, NULL);
+	answer_keys_ask(&f->keys, &f->asked, 1);
 }
 
 /* Tell the operator what to do, if that has changed. */
@@ -118,8 +140,10 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 	char text[sizeof(f->told)];
 	char name[OPERATOR_COPY], marks[256] = "";
 
-	f->state = news->state;
-	answer_keys_state(&f->keys, news);
+	/* the same may be asked of another board */
+	if (news->insertion && news->insertion != f->insertion)
+		*f->told = '\0';
+	ask(f, news);
 	if (news->state != DEALBOX_OPERATOR_ABSENT) {
 		/* every Enter has an answer, also where the same is to be done */
 		if (f->by_hand && !f->json && f->board != !!news->insertion) {
@@ -139,8 +163,7 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s",
 		       front_name(f, news->facts.board, news->facts.copy, name), text,
 		       enter_answers(f, news->state) ? ENTER_MARK : "",
-		       f->listens && !f->capture ?
-		       answer_keys_marks(&f->keys, f->language, marks, sizeof(marks)) : marks);
+		       answer_keys_marks(&f->asked, f->language, marks, sizeof(marks)));
 		if (calls && !f->by_hand)
 			bell();
 		return;
@@ -287,11 +310,27 @@ static enum front_end stop(struct front *f, int signals)
 	return end;
 }
 
+/* Read what was typed, and pass on an answer to what is shown. */
+static void read_keys(struct front *f)
+{
+	struct answer answer = { .command = DEALBOX_DEALING_START };
+	char typed[64];
+	ssize_t size = read(STDIN_FILENO, typed, sizeof(typed));
+
+	f->listens = size > 0;
+	if (!f->listens || (!f->capture && !answer_keys_typed(&f->keys, f->language, &f->asked, 1,
+							      typed, (size_t)size, &answer)))
+		return;
+	if (dealbox_dealing_command(f->dealing, answer.command,
+				    answer.board ? answer.board : answer.asked.board,
+				    answer.asked.copy))
+		complain("type the number that is on its label", "the job has no board %u",
+			 answer.board);
+}
+
 static enum front_end loop(struct front *f, int signals)
 {
 	enum front_end end;
-	char keys[64];
-	ssize_t size;
 
 	for (;;) {
 		struct pollfd wait[] = {
@@ -302,18 +341,13 @@ static enum front_end loop(struct front *f, int signals)
 		};
 
 		poll(wait, 3, -1);
+		/* first: a key answers what was shown when it was pressed */
+		if (wait[2].revents)
+			read_keys(f);
 		if (!take_news(f, &end))
 			return end;
 		if (stop_asked(signals))
 			return stop(f, signals);
-		if (!wait[2].revents)
-			continue;
-		size = read(STDIN_FILENO, keys, sizeof(keys));
-		f->listens = size > 0;
-		if (f->listens && f->capture)
-			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_START, 0, 0);
-		else if (f->listens)
-			answer_keys_typed(&f->keys, f->language, f->dealing, keys, (size_t)size);
 	}
 }
 

@@ -11,8 +11,8 @@
 
 #include <dealbox/dealing.h>
 
-#include "answer-keys.h"
 #include "hand-show.h"
+#include "ui/answer-keys.h"
 #include "ui/operator-say.h"
 #include "ui/tool.h"
 
@@ -56,8 +56,10 @@ struct front {
 	char address[320];		/* uri with the language of the keys */
 	enum dealbox_operator_state state;
 	bool board;			/* in the machine, or in it when the machine went away */
+	uint32_t insertion;		/* of what is shown */
 	bool listens;			/* to Enter, and to keys */
 	struct answer_keys keys;
+	struct answer_asked asked;	/* what is shown */
 	uint64_t done, all;		/* copies of the job; all: 0 = without limit */
 	char told[2048];
 };

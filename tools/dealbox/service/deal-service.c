@@ -256,7 +256,8 @@ static bool certify(struct job_watch *f)
 }
 
 static const struct job_watch_kind dealing = {
-	.again = "`dealbox deal --resume` continues it", .judged = certify, .over = summary_say,
+	.again = "`dealbox deal --resume` continues it", .letters = true,
+	.judged = certify, .over = summary_say,
 };
 
 /* Return an option that works only without the service, or NULL. */

@@ -77,6 +77,46 @@ static unsigned int waiting(const struct job_watch *f, struct json_object **last
 	return count;
 }
 
+static bool allowed(const char *name, void *machine)
+{
+	return service_has(machine, "keys", name);
+}
+
+/* Return what the machine asks for this job, and what keys answer it. */
+static struct answer_asked asked_by(const struct job_watch *f, struct json_object *m)
+{
+	enum dealbox_operator_state state = operator_state(service_text(m, "state"));
+	struct json_object *job = job_watch_job(f), *facts = NULL;
+	int64_t all = service_number(job, "boards") * service_number(job, "copies");
+	struct answer_asked asked = {
+		.machine = m, .question = (uint64_t)service_number(m, "question"),
+		.board = (uint32_t)service_number(m, "board"),
+		.copy = (uint32_t)service_number(m, "copy"),
+	};
+
+	json_object_object_get_ex(m, "facts", &facts);
+	asked.there = (uint32_t)service_number(facts, "there");
+	/* behind the last board, the job ends: nobody waits */
+	if (f->listens && f->kind->letters &&
+	    service_number(m, "job") == service_number(job, "id") &&
+	    !(state == DEALBOX_OPERATOR_TAKE_OUT && all &&
+	      service_number(job, "recorded") + service_number(job, "skipped") >= all))
+		asked.keys = answer_keys_of(state, allowed, m);
+	return asked;
+}
+
+#define ASKED_MOST	64
+
+/* Collect what the machines ask. Returns their number. */
+static size_t asked_by_all(const struct job_watch *f, struct answer_asked asked[ASKED_MOST])
+{
+	size_t n;
+
+	for (n = 0; n < json_object_array_length(f->machines) && n < ASKED_MOST; n++)
+		asked[n] = asked_by(f, json_object_array_get_idx(f->machines, n));
+	return n;
+}
+
 /* Show how far the board is, and the job, which has no total without a limit of copies. */
 static void progress_tell(const struct job_watch *f, struct json_object *m, const char *id,
 			  const char *name)
@@ -110,7 +150,8 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	int64_t board = service_number(m, "board"), copy = service_number(m, "copy");
 	int64_t job = service_number(m, "job");
 	struct json_object *object, *other;
-	char name[OPERATOR_COPY], id[160] = "", text[2048];
+	char name[OPERATOR_COPY], id[160] = "", text[2048], marks[256];
+	struct answer_asked asked = asked_by(f, m);
 
 	service_instruction(m, f->language, text, sizeof(text));
 	if (several)
@@ -118,17 +159,23 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	if (job == service_number(job_watch_job(f), "id") && service_number(m, "dealing") &&
 	    !f->json)
 		progress_tell(f, m, id, copy_name(f, board, copy, name));
-	if (!strcmp(service_text(m, "told"), text))
+	/* the same may be asked of another board */
+	if (!strcmp(service_text(m, "told"), text) &&
+	    (!service_number(m, "insertion") ||
+	     service_number(m, "insertion") == service_number(m, "told-insertion")))
 		return;
 	json_object_object_add(m, "told", json_object_new_string(text));
+	json_object_object_add(m, "told-insertion",
+			       json_object_new_int64(service_number(m, "insertion")));
 	if (!strcmp(state, "none") || !strcmp(state, "no-work") || !machine_serves(f, m) ||
 	    (job && job != service_number(job_watch_job(f), "id")))
 		return;
 	if (!f->json) {
-		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s", id,
+		say_in(calls ? TONE_CALL : TONE_PLAIN, "%s%s%s%s%s", id,
 		       copy_name(f, board, copy, name), text,
 		       f->listens && service_has(m, "keys", "start") && waiting(f, &other) == 1 ?
-		       ENTER_MARK : "");
+		       ENTER_MARK : "",
+		       answer_keys_marks(&asked, f->language, marks, sizeof(marks)));
 		if (calls)
 			bell();
 		return;
@@ -276,26 +323,62 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 }
 
 /* Enter is the start key if only one machine waits. */
-static int on_enter(sd_event_source *source, int fd, uint32_t revents, void *context)
+static void press_start(const struct job_watch *f)
 {
-	struct job_watch *f = context;
 	struct json_object *wants = NULL;
-	unsigned int count;
-	char keys[64];
+	unsigned int count = waiting(f, &wants);
 
-	(void)revents;
-	if (read(fd, keys, sizeof(keys)) <= 0) {
-		f->listens = false;
-		sd_event_source_set_enabled(source, SD_EVENT_OFF);
-		return 0;
-	}
-	count = waiting(f, &wants);
 	/* the number of what this screen shows: it may have changed meanwhile */
 	if (count == 1 && service_has(wants, "keys", "start"))
 		service_call(f->bus, service_text(wants, "path"), "Machine", "Answer", "u",
 			     (uint32_t)service_number(wants, "question"));
 	else if (count > 1)
 		complain(NULL, "press start at the machine itself: %u machines are waiting", count);
+}
+
+/* Send an answer, by the methods that the screen calls, for the question that was shown. */
+static void send_answer(const struct job_watch *f, const struct answer *answer)
+{
+	const struct answer_asked *asked = &answer->asked;
+	const char *path = service_text((struct json_object *)asked->machine, "path");
+
+	switch (answer->command) {
+	case DEALBOX_DEALING_DEAL_THIS:
+		service_call(f->bus, path, "Machine", "DealThis", "u", (uint32_t)asked->question);
+		break;
+	case DEALBOX_DEALING_NAME_BOARD:
+		service_call(f->bus, path, "Machine", "NameBoard", "uu",
+			     (uint32_t)asked->question, answer->board);
+		break;
+	case DEALBOX_DEALING_SKIP:
+		service_call(f->bus, f->path, "Job", "Skip", "uu", asked->board, asked->copy);
+		break;
+	case DEALBOX_DEALING_REDEAL:
+		service_call(f->bus, f->path, "Job", "Redeal", "uu", asked->board, asked->copy);
+		break;
+	default:
+		press_start(f);
+	}
+}
+
+static int on_keys(sd_event_source *source, int fd, uint32_t revents, void *context)
+{
+	struct answer answer = { .command = DEALBOX_DEALING_START };
+	struct answer_asked asked[ASKED_MOST];
+	struct job_watch *f = context;
+	char typed[64];
+	ssize_t size = read(fd, typed, sizeof(typed));
+	size_t count = asked_by_all(f, asked);
+
+	(void)revents;
+	answer_keys_ask(&f->keys, asked, count);
+	if (size <= 0) {
+		f->listens = false;
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+	} else if (!f->kind->letters || answer_keys_typed(&f->keys, f->language, asked, count,
+							  typed, (size_t)size, &answer)) {
+		send_answer(f, &answer);
+	}
 	return 0;
 }
 
@@ -333,6 +416,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 /* Runs after every event, and reports changes. */
 static int on_change(sd_event_source *source, void *context)
 {
+	struct answer_asked asked[ASKED_MOST];
 	struct job_watch *f = context;
 	char before[sizeof(f->state)];
 	struct json_object *job;
@@ -347,6 +431,8 @@ static int on_change(sd_event_source *source, void *context)
 		return 0;
 	f->changed = false;
 	if (f->renew) {
+		/* what is being typed was for one of the old objects */
+		answer_keys_ask(&f->keys, NULL, 0);
 		json_object_put(f->machines);
 		f->machines = service_objects(f->bus, "Machine");
 		if (!f->machines)
@@ -361,6 +447,7 @@ static int on_change(sd_event_source *source, void *context)
 	f->judged = false;
 	for (n = 0; n < json_object_array_length(f->machines); n++)
 		machine_tell(f, json_object_array_get_idx(f->machines, n));
+	answer_keys_ask(&f->keys, asked, asked_by_all(f, asked));
 	job = job_watch_job(f);
 	memcpy(before, f->state, sizeof(before));
 	snprintf(f->state, sizeof(f->state), "%s", service_text(job, "state"));
@@ -420,6 +507,7 @@ static int service_match(struct job_watch *f)
 static int watch(struct job_watch *f)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	sd_event_source *keys = NULL;
 	sigset_t set;
 	size_t n;
 	int err;
@@ -446,8 +534,14 @@ static int watch(struct job_watch *f)
 		err = service_match(f);
 	/* This fails for a file, which cannot be watched and has no Enter. */
 	if (err >= 0)
-		f->listens = sd_event_add_io(f->event, NULL, STDIN_FILENO, EPOLLIN,
-					     on_enter, f) >= 0;
+		f->listens = sd_event_add_io(f->event, &keys, STDIN_FILENO, EPOLLIN,
+					     on_keys, f) >= 0;
+	/* before messages: a key answers what was shown when it was pressed */
+	if (err >= 0 && f->listens)
+		err = sd_event_source_set_priority(keys, SD_EVENT_PRIORITY_IMPORTANT);
+	if (keys)
+		sd_event_source_set_floating(keys, 1);
+	sd_event_source_unref(keys);
 	return err;
 }
 
@@ -475,11 +569,14 @@ enum status job_watch_run(struct job_watch *f)
 	/* Include the insertions of earlier runs. */
 	f->judged = true;
 	clock_gettime(CLOCK_MONOTONIC, &f->begin);
+	if (f->listens && f->kind->letters)
+		answer_keys_open(&f->keys);
 	return sd_event_loop(f->event);
 }
 
 void job_watch_close(struct job_watch *f)
 {
+	answer_keys_close(&f->keys);
 	progress(NULL);
 	json_object_put(f->machines);
 	json_object_put(f->jobs);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Follow a job of the service to its end and tell the operator what to do. Enter is the start key.
- * Ctrl-C pauses the job and ends the command. The service deals (lib/dealing/engine.c).
+ * Follow a job of the service to its end and tell the operator what to do, who answers by keys
+ * (ui/answer-keys.h). Ctrl-C pauses the job and ends the command. The service deals
+ * (lib/dealing/engine.c).
  */
 #ifndef JOB_WATCH_H
 #define JOB_WATCH_H
@@ -13,12 +14,14 @@
 #include <dealbox/dealing.h>
 
 #include "service-objects.h"
+#include "ui/answer-keys.h"
 
 struct job_watch;
 
 /* Differences between kinds of jobs */
 struct job_watch_kind {
 	const char *again;			/* how to continue after Ctrl-C */
+	bool letters;				/* answers have letters besides Enter */
 	/*
 	 * Called when insertions were judged, perhaps in an earlier run. Returns false, after
 	 * reporting an error, to pause the job. May be NULL.
@@ -42,9 +45,10 @@ struct job_watch {
 	struct json_object *jobs;
 	unsigned int exact, voids;		/* in this run */
 	struct timespec begin;
-	bool listens;				/* Enter is read */
+	bool listens;				/* keys are read */
 	/* private: */
 	sd_event *event;
+	struct answer_keys keys;
 	char state[16];				/* last reported state of the job */
 	bool changed;				/* changes are to be handled */
 	bool renew;				/* a machine was added: read all again */
