@@ -55,7 +55,7 @@ enum fault {
 	CARD_BOUNCES, JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING,
 	REPEAT, STRAY_EXIT, EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED,
 	PULL_BOARD, OPEN_COVER, CARD_TAKEN, COVER_IN_FALL, HANG_GATES, HANG_FALL, DOUBLE_SEEN, KEYS,
-	FAULTS,
+	BOARD_FLICKERS, FAULTS,
 };
 
 static const char *const faults[FAULTS] = {
@@ -88,6 +88,8 @@ static const char *const faults[FAULTS] = {
 	"hang-fall",		/* when the card has passed the card sensor */
 	"double-seen",		/* by the sensor of the feeder */
 	"keys",			/* a person presses each, while the card rests */
+	/* when the last card has fallen, and the next deck is in the hopper */
+	"board-flickers",
 };
 
 static struct wiring wiring;
@@ -287,6 +289,14 @@ static void falls(void)
 	if (is_fault(EXIT_BOUNCES))
 		for (int n = 1; n < 4; n++)
 			pulse_at(now + FALLS - n * MS, WIRING_EXIT + pocket, 300 * US);
+	if (fault == BOARD_FLICKERS && !left) {
+		lines_shuffle(seed + 1, deck);
+		left = LINES_CARDS;
+		fault = NONE;
+		pull_at(now + 1000 * MS, WIRING_HOPPER, true);
+		pull_at(now + 1500 * MS, WIRING_BOARD, false);
+		pull_at(now + 1600 * MS, WIRING_BOARD, true);
+	}
 	pulse_at(now + FALLS, WIRING_EXIT + pocket, PASSES);
 	if (is_fault(EXIT_TWICE) || is_fault(DOUBLE))
 		pulse_at(now + FALLS + PASSES + 8 * MS, WIRING_EXIT + pocket, PASSES);
