@@ -168,6 +168,7 @@ debian_packages()
 		echo "crossbuild-essential-${1#*-}"
 		echo "pkgconf:${1#*-}"
 		;;
+	packaging) packages packaging && echo piuparts ;;
 	packaging-13) packages packaging ;;
 	*) packages "$1" ;;
 	esac
