@@ -77,10 +77,11 @@ class Machines(dict):
 class Computer:
     """
     series: of the kernel. modules: further modules of that kernel. debian: of tests/infra/setup.
+    packages: a folder, which is /root/packages there, instead of `make install`.
     port: of this computer, which is the computer's port 9090. The kernel log is judged at each
     power-off and power cut.
     """
-    def __init__(self, set_file, series='6.12', *modules, debian='bookworm', port=None):
+    def __init__(self, set_file, series='6.12', *modules, debian='bookworm', packages=None, port=None):
         self.series = series
         self.forward = ['-p', '%d:9090' % port] if port else []
         self.deals = harness.read_pbn(set_file)
@@ -92,7 +93,9 @@ class Computer:
         self.asked = 0
         # exit in the normal way, which ends everything that the test has started
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-        subprocess.run([TOP + '/tests/system/club/root', self.dir, debian, series, *modules], check=True)
+        contents = ['-p', packages] if packages else []
+        subprocess.run([TOP + '/tests/system/club/root', *contents, self.dir, debian, series, *modules],
+                       check=True)
 
     def add_emulator(self, serial, *options):
         self.machines[serial] = Emulator(self.dir, serial, *options)
