@@ -227,9 +227,12 @@ TEST_F(hostile, ioctls)
 		EXPECT_TRUE(unknown ? error == -ENOTTY : documented(error)) {
 			TH_LOG("request %#lx: %d", request, error);
 		}
-		/* a query that the machine answers cannot succeed with a bad address */
+		/*
+		 * A query that the machine answers cannot succeed with a bad address. On a busy
+		 * computer the machine may answer too late.
+		 */
 		if (!unknown && !good && size && _IOC_DIR(request) == _IOC_READ &&
-		    error != -ENODATA)
+		    error != -ENODATA && error != -ETIMEDOUT)
 			EXPECT_EQ(-EFAULT, error) {
 				TH_LOG("request %#lx at %p", request, at);
 			}
