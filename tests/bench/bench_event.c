@@ -17,8 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pool/pool.h"
-#include "pool/pool-internal.h"
+#include "../system/event/connect.h"
 
 #define WORKERS	4U
 #define BLOCK	2U
@@ -48,34 +47,6 @@ static void must(int err, const char *what, const struct dealbox_error *error)
 		return;
 	fprintf(stderr, "%s: %s\n", what, error->what);
 	exit(1);
-}
-
-static struct pool *connect_as(const char *address, const char *user)
-{
-	struct dealbox_error error;
-	char whole[512];
-	struct pool *pool;
-
-	snprintf(whole, sizeof(whole), "%s user=%s", address, user);
-	pool = pool_open(whole, &error);
-	must(!pool, whole, &error);
-	return pool;
-}
-
-static int number_row(const char *const *columns, size_t count, void *context)
-{
-	(void)count;
-	*(uint64_t *)context = pool_number(columns[0]);
-	return 0;
-}
-
-static uint64_t sql(struct pool *pool, const char *text)
-{
-	struct dealbox_error error;
-	uint64_t out = 0;
-
-	must(pool_run(pool, &error, number_row, &out, text, 0, NULL), text, &error);
-	return out;
 }
 
 static void take_and_report(struct member *member, unsigned int pc, uint32_t *took,

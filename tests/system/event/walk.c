@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "connect.h"
 #include "event_model.h"
-#include "pool/pool.h"
-#include "pool/pool-internal.h"
 
 #define PCS	3
 #define COPIES	6
@@ -42,40 +41,6 @@ static void same(const char *why, int got, int wanted)
 {
 	if (got != wanted)
 		fail(why, got, wanted);
-}
-
-static struct pool *connect_as(const char *address, const char *user)
-{
-	struct dealbox_error error;
-	char whole[512];
-	struct pool *pool;
-
-	snprintf(whole, sizeof(whole), "%s user=%s", address, user);
-	pool = pool_open(whole, &error);
-	if (!pool) {
-		printf("# %s: %s\n", whole, error.what);
-		exit(1);
-	}
-	return pool;
-}
-
-static int number_row(const char *const *columns, size_t count, void *context)
-{
-	(void)count;
-	*(int *)context = atoi(columns[0]);
-	return 0;
-}
-
-static int sql(struct pool *pool, const char *text)
-{
-	struct dealbox_error error;
-	int out = 0;
-
-	if (pool_run(pool, &error, number_row, &out, text, 0, NULL)) {
-		printf("# step %lu: %s: %s\n", step, text, error.what);
-		exit(1);
-	}
-	return out;
 }
 
 static int errno_of(enum model_answer answer)
@@ -241,7 +206,7 @@ static void withdraw_for(void)
 				     'A' + model.record[record].pc,
 		 model.record[record].insertion);
 	snprintf(what, sizeof(what), "record %u is dismissed", record);
-	same("the error", pool_dismiss(director, (uint64_t)sql(owner, text), &error),
+	same("the error", pool_dismiss(director, sql(owner, text), &error),
 	     errno_of(model_dismiss(&model, record)));
 }
 
@@ -315,7 +280,8 @@ int main(int argc, char **argv)
 		pool_uuid(tokens[pc]);
 		same("joining", pool_join(pcs[pc], name, key, tokens[pc], &error), 0);
 	}
-	job = sql(director, "SELECT dealbox.add_job('walk', 6, 0, false, '{1}', '{" HASH "}')");
+	job = (int)sql(director,
+		       "SELECT dealbox.add_job('walk', 6, 0, false, '{1}', '{" HASH "}')");
 	for (*name = 'A'; *name < 'A' + PCS; (*name)++) {
 		snprintf(text, sizeof(text), "SELECT dealbox.give_set('%s', %d, 'x')", name, job);
 		sql(director, text);
