@@ -57,6 +57,13 @@ class Server:
         subprocess.run([*self.prefix, os.path.join(programs(), "pg_ctl"), "-D", self.data, "-l", self.log, "-w",
                         "-t", "300", "start"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                        stdin=subprocess.DEVNULL, check=True, cwd="/")
+        # pg_ctl believes the file of a server that was killed just now, which says that it is ready
+        with open(os.path.join(self.data, "postmaster.pid")) as file:
+            port = file.read().splitlines()[3]
+        while subprocess.run([os.path.join(programs(), "pg_isready"), "-q", "-h", self.folder, "-p", port],
+                             check=False).returncode:
+            assert not self.dead(), "the server has ended"
+            time.sleep(0.02)
 
     def stop(self, how="immediate"):
         self.tool("pg_ctl", "-D", self.data, "-m", how, "-w", "-t", "300", "stop")
@@ -103,7 +110,7 @@ def kill(server, again=True):
         try:
             server.start()
             return
-        except subprocess.CalledProcessError:
+        except (subprocess.CalledProcessError, AssertionError):
             time.sleep(0.05)
 
 
