@@ -69,9 +69,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_COVER] = { "cover-open", "", DEALBOX_WAY_COVER, false,
 		N_("The cover is open. Close it."), NULL },
 	[DEALBOX_OPERATOR_HOPPER] = { "hopper-empty", "E5", DEALBOX_WAY_HOPPER, false,
-		N_("The hopper is empty. Put in two decks, not mixed with each other: the "
-		   "weight of both feeds the cards."),
-		NULL, N_("The hopper is empty. Put in the shuffled pack.") },
+		N_("The hopper is empty. Put in two decks, face down and not mixed with each "
+		   "other: the weight of both feeds the cards."),
+		NULL, N_("The hopper is empty. Put in the shuffled pack, face down.") },
 	[DEALBOX_OPERATOR_MACHINE] = { "machine-refuses", "E1 E17",
 		DEALBOX_WAY_START | DEALBOX_WAY_REMOVE | DEALBOX_WAY_PLUG, false,
 		N_("The machine refuses the plan or the start. Press start to try again; if it "
@@ -92,13 +92,13 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "clean the feed roller after the session."),
 		NULL },
 	[DEALBOX_OPERATOR_STOPPED] = { "stopped", "", DEALBOX_WAY_START, false,
-		N_("Stopped by the emergency stop. When all is safe, let its button go and press "
-		   "start."), NULL },
+		N_("This machine was stopped by the emergency stop. When all is safe, let the stop "
+		   "button go and press start."), NULL },
 	[DEALBOX_OPERATOR_SEATED] = { "not-seated", "", DEALBOX_WAY_INSERT, false,
 		N_("The board does not sit where it should. Push it in as far as it goes."), NULL },
 	[DEALBOX_OPERATOR_PANEL] = { "panel-lost", "", DEALBOX_WAY_PLUG, false,
 		N_("The panel with the emergency stop button is gone or cannot be used, so "
-		   "nothing is dealt. Check its cable."), NULL,
+		   "no machine deals. Check its cable."), NULL,
 		.keeper = N_("`dealbox doctor` says more about it.") },
 	[DEALBOX_OPERATOR_NEW] = { "machine-new", "", DEALBOX_WAY_JOB, false,
 		N_("This machine has not dealt here before, and so gets no deal. Is it the "
@@ -137,8 +137,8 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_DECK_WRONG] = { "deck-wrong", "E5 E6", DEALBOX_WAY_REMOVE, true,
 		N_("The stop card came too early or too late: a card is missing, or one too many "
 		   "was in the deck before."),
-		N_("Count this deck before you put it in. If it is whole, count the boards that "
-		   "were dealt from the deck before.") },
+		N_("Count this deck before you put it in: the board's cards and the rest. If it is "
+		   "whole, count the board that was dealt just before.") },
 	[DEALBOX_OPERATOR_WRONG_POCKET] = { "wrong-pocket", "E7", DEALBOX_WAY_REMOVE, true,
 					    N_("A card fell into the wrong pocket."),
 					    N_("If it comes again, clean the gates.") },
@@ -170,9 +170,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "saw that it is exact, keep it as it is; otherwise, or if you are not sure, "
 		   "empty it."), NULL },
 	[DEALBOX_OPERATOR_REUSED] = { "number-reused", "", DEALBOX_WAY_REMOVE, false,
-		N_("The machine takes this board for one that it has dealt already. Take it out "
-		   "and put it in again; if it comes again, switch the machine off and on."),
-		   NULL },
+		N_("The machine takes this board for one that it has dealt already. Take it out, "
+		   "and look into its pockets first: it must be empty. Then put it in again; if "
+		   "this comes again, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15",
 				       DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
 		N_("Look into all pockets of this board; take it out to do so. If it is empty, "
@@ -203,14 +203,17 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("In the deal file, board {board} is sorted by suits: it is a placeholder, "
 		   "and nobody may play it. Use the right file."), NULL },
 	[DEALBOX_OPERATOR_REPEAT] = { "repeat", "E14", DEALBOX_WAY_JOB, false,
-		N_("Board {board} was dealt for another session (Law 6D2): is it an old file? Use "
-		   "another, or ask for a replay."), NULL },
+		N_("Board {board} was dealt for another session: is it an old file? Use another."),
+		NULL,
+		.keeper = N_("If these deals are to be played again all the same (Law 6D2), add a "
+			     "job with `--how replay`.") },
 	[DEALBOX_OPERATOR_BAD_SET] = { "bad-set", "E17", DEALBOX_WAY_JOB, false,
-		N_("The set cannot be used. Its file is damaged, or is not a set of deals."),
-		NULL },
+		N_("The set cannot be used: its file is damaged, or is not a set of deals. Use "
+		   "another file."), NULL,
+		.keeper = N_("`dealbox check` says what is wrong with a file.") },
 	[DEALBOX_OPERATOR_LEDGER] = { "ledger", "", DEALBOX_WAY_START, false,
-		N_("The ledger cannot be written, so nothing is dealt. When it can be written "
-		   "again, press start."), NULL,
+		N_("The ledger cannot be written, so this machine does not deal. When it can be "
+		   "written again, press start."), NULL,
 		.keeper = N_("Make room on the disk, or see `dealbox ledger verify`.") },
 
 	[DEALBOX_OPERATOR_LEASE] = { "lease-over", "", DEALBOX_WAY_SELF | DEALBOX_WAY_JOB, false,

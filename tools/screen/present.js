@@ -175,13 +175,20 @@ function void_steps(language, machine, facts) {
 			machine.State === "board-pulled" ? N_("Empty the board that was taken out.") : N_("Take the board out and empty it.")));
 	if (look)
 		steps.push(say(language, LOOK[facts.suspect] || LOOK.either, { depth: facts.depth, seat: seat_name(language, facts.seat) }),
-			   say(language, N_("The same: take out the one of another deck. If not: turn the deck round.")));
+			   say(language, N_("Same card: one is from another deck; take that one away. Different cards: the machine misread one; turn the deck by 180°.")));
 	if (facts.shuffled)
 		return (look ? [...steps, say(language, N_("Empty the board."))] : steps).map(text => step(text));
-	if (row.first && !look)
+	/* counted in the order of hands: this deck lies together before it is judged */
+	const counted = machine.State === "deck-wrong" && { cards: cards_total(machine), hand: Math.floor(cards_total(machine) / 4) };
+
+	if (counted)
+		steps.push(say(language, N_("Put the board's cards to the rest of the deck and count: {cards}."), counted),
+			   say(language, N_("Not {cards}: find the missing card, or take the extra one away. {cards}: the board dealt just before is wrong; count it, {hand} a pocket."), counted));
+	else if (row.first && !look)
 		steps.push(what_to_mind(language, machine.State));
-	steps.push(say(language, look ? N_("Empty it. Put its cards and the rest of the deck back into the hopper, face down.") :
-			N_("Put its cards and the rest of the deck back into the hopper, face down.")));
+	steps.push(say(language, look ? N_("Empty the board. Put its cards and the rest of the deck back into the hopper, face down.") :
+			counted ? N_("Put this deck back into the hopper, face down.") :
+			N_("Put the board's cards and the rest of the deck back into the hopper, face down.")));
 	steps.push(facts.board ? say(language, N_("Put board {board} in again. Then the screen asks whether it is empty."), facts) :
 		   say(language, N_("Put the board in again. Then the screen asks whether it is empty.")));
 	return steps.map(text => step(text));
@@ -208,7 +215,7 @@ const KEYS = {
 				 act: { on: "machine", method: "Accept" } }),
 	"pause": language => ({ code: "P", label: say(language, N_("Pause")), act: { on: "machine", method: "Pause" } }),
 	"release": language => ({ code: "L", label: say(language, N_("Let go of the board")), act: { on: "machine", method: "ReleaseBoard" } }),
-	"reveal": language => ({ code: "V", label: say(language, N_("Reveal the cards")), act: { reveal: true } }),
+	"reveal": language => ({ code: "V", label: say(language, N_("Show which card it was; not if you play tonight")), act: { reveal: true } }),
 };
 
 /* States in which a key is worth its place on the screen; everywhere else it is in the other views. */
@@ -273,6 +280,13 @@ const PARTS = {
 
 export const part_name = (language, place) => PARTS[place] ? say(language, PARTS[place]) : "";
 
+/* What ends a pause, by the name of the button that is there. */
+function paused_text(language, machine) {
+	return (machine.Keys || []).includes("resume") ?
+		say(language, N_("Press “{button}” to go on. Leave the board in until then."), { button: say(language, N_("Resume the job")) }) :
+		say(language, N_("Press start to go on. Leave the board in until then."));
+}
+
 /* A test deal is no board of a job: while it runs, and while its board is in. */
 function test_shown(shown, machine, language) {
 	const test = machine.Test || {};
@@ -305,6 +319,7 @@ export function present(machine, done, language) {
 	const voided = state_row(machine.State).empties;
 	/* where two cards are to be looked at, title and steps say all, and there is no room for more */
 	const said = machine.State === "card-repeated" && facts.seat && facts.depth ? [] :
+		machine.State === "paused" ? [paused_text(language, machine)] :
 		what_happened(language, machine.State, facts).slice(row.titled ? 1 : 0);
 	const shown = {
 		tone: row.tone, shape: row.shape, heading: "",

@@ -41,7 +41,7 @@ const MACHINE = [
 ];
 const PLACES = {
 	hopper: [58, 40, 30], 1: [70, 84, 20], 2: [112, 84, 20], 3: [152, 84, 20], 4: [180, 116, 24],
-	board: [180, 120, 30], cover: [176, 56, 26],
+	board: [180, 118, 28], cover: [176, 47, 20],
 };
 
 function add(parent, name, attributes) {

@@ -35,8 +35,8 @@ def prepare(browser, url):
             window.state_names = sentence.state_names();
             window.show_state = name => {
                 const jobs = [states.job(name === "no-work" ? { State: "done", Recorded: 48 } : {})];
-                /* the other machine would be the large one if this one needs nobody */
-                const other = states.machine(["no-work", "paused"].includes(name) ? name : "none",
+                /* the other machine would be the large one if this one needs nobody; some states are those of all */
+                const other = states.machine(["no-work", "paused", "stopped", "panel-lost"].includes(name) ? name : "none",
                                              { Id: "EMU2", Serial: "EMU2", Board: 18, Facts: { board: 18, copy: 1, copies: 2 } });
                 window.fake(states.objects([states.machine(name), other], jobs));
                 return new Promise(resolve => setTimeout(resolve, 0));

@@ -63,8 +63,9 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 
 		assert.ok(steps.includes(look ? "Take the board out. Do not empty it yet." : name === "board-pulled" ?
 			"Empty the board that was taken out." : "Take the board out and empty it.") && empties, name);
-		assert.equal(steps.at(-2), look ? "Empty it. Put its cards and the rest of the deck back into the hopper, face down." :
-			"Put its cards and the rest of the deck back into the hopper, face down.");
+		assert.equal(steps.at(-2), look ? "Empty the board. Put its cards and the rest of the deck back into the hopper, face down." :
+			name === "deck-wrong" ? "Put this deck back into the hopper, face down." :
+			"Put the board's cards and the rest of the deck back into the hopper, face down.");
 		assert.equal(steps.at(-1), "Put board 17 in again. Then the screen asks whether it is empty.");
 		/* "void" is a hand without a suit */
 		assert.doesNotMatch(JSON.stringify([shown.title, shown.text, steps, shown.mind]), /void/i, name);
@@ -76,11 +77,14 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 
 	assert.ok(order.findIndex(text => /^Look/.test(text)) < order.findIndex(text => /^Empty/.test(text)));
 	/* cards are counted, and those that stick together parted, before they go back */
-	for (const name of ["deck-short", "deck-wrong", "double-feed"]) {
+	for (const name of ["deck-short", "double-feed"]) {
 		const of = p.present(machine(name), null, "en").steps.map(one => one.text);
 
-		assert.equal(of.findIndex(text => /before you put/.test(text)), of.findIndex(text => /^Put its cards/.test(text)) - 1, name);
+		assert.equal(of.findIndex(text => /before you put/.test(text)), of.findIndex(text => /^Put the board's cards/.test(text)) - 1, name);
 	}
+	assert.deepEqual(p.present(machine("deck-wrong"), null, "en").steps.map(one => one.text).slice(1, 3),
+			 ["Put the board's cards to the rest of the deck and count: 52.",
+			  "Not 52: find the missing card, or take the extra one away. 52: the board dealt just before is wrong; count it, 13 a pocket."]);
 	for (const row of table.states)
 		if (p.STATES[row.name].tone === "void" && row.name !== "stopped")
 			assert.ok(row.empties, row.name);
@@ -131,6 +135,13 @@ test("only the recommended way looks like it", () => {
 	assert.deepEqual(main("machine-unsuited"), []);
 	assert.deepEqual(main("bad-set"), ["New job"]);
 	assert.deepEqual(main("paused", { Keys: ["resume"] }), ["Resume the job"]);
+	/* .. and the text calls it by the name that is on it */
+	for (const language of languages) {
+		const { text, keys } = p.present(machine("paused", { Keys: ["resume"] }), null, language);
+
+		assert.ok(text.includes(keys[0].label), `${language}: ${text}`);
+	}
+	assert.equal(p.present(machine("paused"), null, "en").text, "Press start to go on. Leave the board in until then.");
 });
 
 test("the number belongs to the board, and comes first", () => {

@@ -218,7 +218,7 @@ def a_stop_voids_the_board(box):
     drive.see("board 1, copy 1, insertion 1, void: void: aborted")
     drive.see("used|aborted|stopped")
     machine.tell("remove")
-    drive.see("stopped: Stopped by the emergency stop")
+    drive.see("stopped: This machine was stopped by the emergency stop")
     drive.tell("start")
     drive.see("aborted: The deal was stopped. The board is void")
     machine.tell("hopper fill")
