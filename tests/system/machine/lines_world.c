@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * lines_world WIRING FOLDER SEED ACCOUNT [FAULT POSITION]: the cards, motors and sensors behind the
- * lines of a gpio-sim chip, whose lines are in FOLDER of sysfs. It sees what is switched in the
- * kernel's trace, and moves the pulls of the inputs. A motor moves cards only while the heartbeat
- * changes at least every 50 ms, as the watchdog circuit of docs/build-a-machine.md has it. At the
- * end (SIGTERM), ACCOUNT has where each card lies.
+ * lines_world WIRING FOLDER SEED ACCOUNT [FAULT POSITION [KEPT]]: the cards, motors and sensors
+ * behind the lines of a gpio-sim chip, whose lines are in FOLDER of sysfs. It sees what is switched
+ * in the kernel's trace, and moves the pulls of the inputs. A motor moves cards only while the
+ * heartbeat changes at least every 50 ms, as the watchdog circuit of docs/build-a-machine.md has
+ * it. At the end (SIGTERM), ACCOUNT has where each card lies.
  *
  * FAULT happens to the card that is fed as number POSITION; the table below has them. Prints
  * "ready", and "card N" for each card that comes to rest.
@@ -16,6 +16,10 @@
  *
  * FAULT "power-cuts": an evening without them. At SIGUSR1, all outputs go off, and whoever switched
  * them is gone. A card that is fed into a board that had cards by then is told: "dealt on".
+ *
+ * KEPT is a file where the cards are noted before a sensor sees what they do. If it is there, this
+ * world goes on with them, as after a power cut of the computer that it runs on. Its mechanics are
+ * slower, for time is real then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,14 +43,14 @@
 
 /* A card's way, in the time that the motor runs */
 #define LEAD		(20 * MS)
-#define MODULE		(1500 * US)
+#define MODULE		(slow * 1500 * US)
 #define REST		(LEAD + 15 * MODULE + 10 * MS)
-#define LEAVES		(10 * MS)	/* the card sensor */
-#define GATES		(25 * MS)
+#define LEAVES		(slow * 10 * MS)	/* the card sensor */
+#define GATES		(slow * 25 * MS)
 /* and on its own */
 #define FALLS		(15 * MS)
 #define PASSES		(20 * MS)	/* an exit sensor */
-#define FEED_WATCHDOG	(50 * MS)
+#define FEED_WATCHDOG	(slow * 50 * MS)
 #define GATES_MOVE	(40 * MS)	/* when their power has come back */
 #define PULLS		128
 
@@ -92,6 +96,8 @@ static const char *const faults[FAULTS] = {
 	"board-flickers",
 };
 
+/* 1, or as many times slower: in real time, edges come late when the computer is busy */
+static int64_t slow = 1;
 static struct wiring wiring;
 static int pulls[WIRING_LINES];			/* the attributes of the inputs */
 static bool on[WIRING_LINES], alive;
@@ -125,6 +131,7 @@ static const char *account_path;
 static int64_t exchange_at;			/* 0: nobody has unlocked the board */
 static bool board_is_out, has_faults;
 static bool was_cut;				/* while cards lay in the board */
+static bool dealt_on;				/* ... and was dealt into after it, ever */
 static bool was_there;				/* the board, at a start of the machine */
 static const enum fault of_evening[] = {
 	GATE_STICKS, SLIP, COVER_IN_FALL, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND,
@@ -178,6 +185,33 @@ static void pulse_at(int64_t at, enum wiring_line line, int64_t length)
 
 /* --- cards ------------------------------------------------------------------------------------ */
 
+/* What stays where it is without power */
+struct kept {
+	uint32_t boards, left, fed, edge, cards;
+	int64_t ran;
+	uint8_t deck[LINES_CARDS + 1], account[LINES_CARDS], card[2];
+	bool moves, rests, gone, board_is_out, was_cut, dealt_on, begun;
+};
+
+static int kept_file = -1;
+
+static void keep(void)
+{
+	struct kept kept = {
+		.boards = boards, .left = left, .fed = fed, .edge = edge, .cards = cards,
+		.ran = ran, .card = { card[0], card[1] }, .moves = moves, .rests = rests,
+		.gone = gone, .board_is_out = board_is_out, .was_cut = was_cut,
+		.dealt_on = dealt_on, .begun = true,
+	};
+
+	if (kept_file < 0)
+		return;
+	memcpy(kept.deck, deck, sizeof(deck));
+	memcpy(kept.account, account, sizeof(account));
+	if (pwrite(kept_file, &kept, sizeof(kept), 0) != (ssize_t)sizeof(kept))
+		die("what is kept");
+}
+
 static bool is_fault(enum fault which)
 {
 	return fault == which && fed == fault_at + 1;
@@ -197,8 +231,10 @@ static void begin_card(void)
 {
 	uint8_t before = card[0];
 
-	if (was_cut)
+	if (was_cut) {
 		puts("dealt on");
+		dealt_on = true;
+	}
 	if (fault == MISSING && fed == fault_at && left > 1)
 		left--;
 	card[0] = take();
@@ -226,6 +262,7 @@ static void begin_card(void)
 	moves = true;
 	rests = slipped = gone = stuck = false;
 	ran = 0;
+	keep();
 }
 
 /* The motor time at which something happens to the card next */
@@ -282,6 +319,7 @@ static void falls(void)
 	lands(card[0], pocket);
 	if (cards > 1 && !is_fault(DOUBLE_STAYS))
 		lands(card[1], pocket);
+	keep();
 	if (is_fault(EXIT_BLOCKED)) {
 		pull_at(now + FALLS, WIRING_EXIT + pocket, true);
 		return;
@@ -386,6 +424,7 @@ static void comes_to_rest(void)
 	rests = true;
 	ran = 0;
 	run_since = still_since = now;
+	keep();
 	pull(WIRING_CARD, true);
 	if (is_fault(CARD_BOUNCES))
 		for (int n = 1; n < 4; n++)
@@ -417,6 +456,7 @@ static void card_goes_on(void)
 			return;
 		}
 		gone = true;
+		keep();
 		if (!is_fault(DOUBLE_STAYS))
 			pull(WIRING_CARD, false);
 		if (is_fault(COVER_IN_FALL))
@@ -460,6 +500,9 @@ static void write_account(void)
 
 	snprintf(path, sizeof(path), "%s.%u", account_path, boards);
 	lines_write(boards ? path : account_path, account);
+	/* before the next board is kept */
+	if (kept_file >= 0)
+		sync();
 }
 
 static void new_deck(void)
@@ -484,13 +527,14 @@ static void take_out(void)
 	if (fault != COVER_IN_FALL || !gone)
 		moves = rests = stuck = false;
 	later_count = 0;
+	new_deck();
+	keep();
 	pull(WIRING_COVER, false);
 	pull(WIRING_BOARD, false);
 	pull(WIRING_CARD, false);
 	pull(WIRING_READER, false);
 	for (unsigned int pocket = 0; pocket < wiring.pockets; pocket++)
 		pull(WIRING_EXIT + pocket, false);
-	new_deck();
 	pull(WIRING_HOPPER, true);
 }
 
@@ -503,6 +547,7 @@ static void help(void)
 	pull(WIRING_READER, false);
 	while (cards)
 		deck[left++] = card[--cards];
+	keep();
 	pull(WIRING_HOPPER, true);
 }
 
@@ -518,7 +563,10 @@ static void person(void)
 		exchange_at = now + HANDS;
 	} else if (exchange_at && exchange_at <= now) {
 		board_is_out = false;
+		/* a machine that is being switched on finds it */
+		was_there = kept_file >= 0 && !alive;
 		boards++;
+		keep();
 		pull(WIRING_BOARD, true);
 		exchange_at = 0;
 	} else if (waits_for_help() && now - still_since > PATIENCE) {
@@ -571,8 +619,10 @@ static void switched(enum wiring_line line, bool level)
 	if (line == WIRING_LAMP || line == WIRING_BUZZER)
 		printf("%s %s\n", line == WIRING_LAMP ? "lamp" : "buzzer", active ? "on" : "off");
 	if (line == WIRING_HEARTBEAT) {
-		if (!beat_at)
+		if (!beat_at && !board_is_out) {
+			keep();
 			pull(WIRING_BOARD, true);
+		}
 		if (!alive)
 			powered_at = now;
 		alive = true;
@@ -685,6 +735,51 @@ static void open_lines(const char *folder)
 		die(path);
 }
 
+/* The person who was changing boards goes on with that. */
+static void go_on(const struct kept *kept)
+{
+	boards = kept->boards;
+	left = kept->left;
+	fed = kept->fed;
+	edge = kept->edge;
+	cards = kept->cards;
+	ran = kept->ran;
+	memcpy(deck, kept->deck, sizeof(deck));
+	memcpy(account, kept->account, sizeof(account));
+	memcpy(card, kept->card, sizeof(card));
+	moves = kept->moves;
+	rests = kept->rests;
+	gone = kept->gone;
+	board_is_out = kept->board_is_out;
+	was_cut = kept->was_cut || has_cards();
+	dealt_on = kept->dealt_on;
+	if (dealt_on)
+		puts("dealt on");
+	was_there = !board_is_out;
+	strip = strip_of(code_of(card[0]));
+	still_since = clock_now();
+	if (board_is_out)
+		exchange_at = still_since + HANDS;
+	pull(WIRING_BOARD, !board_is_out);
+	pull(WIRING_HOPPER, left);
+	pull(WIRING_CARD, moves && rests && !gone);
+	pull(WIRING_READER, moves && !rests && edge % 2);
+	keep();
+}
+
+static void open_kept(const char *path)
+{
+	struct kept kept;
+
+	kept_file = open(path, O_RDWR | O_CREAT | O_DSYNC | O_CLOEXEC, 0600);
+	if (kept_file < 0)
+		die(path);
+	if (pread(kept_file, &kept, sizeof(kept), 0) == (ssize_t)sizeof(kept) && kept.begun)
+		go_on(&kept);
+	else
+		keep();
+}
+
 static void read_host(void)
 {
 	FILE *file = fopen("/tmp/host.pid", "r");
@@ -702,7 +797,7 @@ int main(int argc, char **argv)
 	FILE *file;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (argc != 5 && argc != 7)
+	if (argc != 5 && argc != 7 && argc != 8)
 		return 2;
 	file = fopen(argv[1], "r");
 	if (!file)
@@ -717,15 +812,19 @@ int main(int argc, char **argv)
 	lines_shuffle(seed, deck);
 	left = LINES_CARDS;
 	memset(account, LINES_NOWHERE, sizeof(account));
-	has_faults = argc == 7 && !strcmp(argv[5], "evening");
-	if (has_faults || (argc == 7 && !strcmp(argv[5], "power-cuts"))) {
+	has_faults = argc > 5 && !strcmp(argv[5], "evening");
+	if (has_faults || (argc > 5 && !strcmp(argv[5], "power-cuts"))) {
 		boards = 1;
-	} else if (argc == 7) {
+	} else if (argc > 5) {
 		for (fault = 0; fault < FAULTS && strcmp(faults[fault], argv[5]); fault++)
 			;
 		if (fault == FAULTS)
 			die(argv[5]);
 		fault_at = (unsigned int)strtoul(argv[6], NULL, 10);
+	}
+	if (argc == 8) {
+		slow = 20;
+		open_kept(argv[7]);
 	}
 	wait = (struct pollfd){ .fd = open(TRACE, O_RDONLY | O_NONBLOCK | O_CLOEXEC),
 				.events = POLLIN };
