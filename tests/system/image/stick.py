@@ -124,16 +124,8 @@ class Stick:
         patiently('the page', lambda: self.all('#views button'))
 
     def kiosk(self):
-        """Until the page is on the display. If it stays white, F5, as docs/image.md tells people."""
-        pressed = time.monotonic()
-        def shown():
-            nonlocal pressed
-            if time.monotonic() > pressed + 120:
-                print('# F5 after %.0f s' % (time.monotonic() - self.pc.begun), flush=True)
-                self.pc.press('f5')
-                pressed = time.monotonic()
-            return self.pc.has_page()
-        patiently('the kiosk', shown)
+        """Until the page is on the display, without a key."""
+        patiently('the kiosk', self.pc.has_page)
 
     def console(self):
         """Log in as director, at a console of the PC."""
