@@ -169,7 +169,8 @@ debian_packages()
 		echo "pkgconf:${1#*-}"
 		;;
 	packaging) packages packaging && echo piuparts ;;
-	packaging-13) packages packaging ;;
+	# linux-kbuild needs pahole
+	packaging-13) packages packaging && echo pahole ;;
 	*) packages "$1" ;;
 	esac
 }
