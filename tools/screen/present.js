@@ -280,7 +280,7 @@ const PARTS = {
 
 export const part_name = (language, place) => PARTS[place] ? say(language, PARTS[place]) : "";
 
-/* What ends a pause, by the name of the button that is there. */
+/* The end of a pause, by the name of the button that is there. */
 function paused_text(language, machine) {
 	return (machine.Keys || []).includes("resume") ?
 		say(language, N_("Press “{button}” to go on. Leave the board in until then."), { button: say(language, N_("Resume the job")) }) :

@@ -185,7 +185,7 @@ static void pulse_at(int64_t at, enum wiring_line line, int64_t length)
 
 /* --- cards ------------------------------------------------------------------------------------ */
 
-/* What stays where it is without power */
+/* State that stays where it is without power. */
 struct kept {
 	uint32_t boards, left, fed, edge, cards;
 	int64_t ran;

@@ -15,7 +15,7 @@
 
 #include <dealbox/dealing.h>
 
-/* What one machine asks, as it is shown. */
+/* The question of one machine, as it is shown. */
 struct answer_asked {
 	const void *machine;	/* tells machines apart */
 	uint64_t question;	/* another number with each question */
