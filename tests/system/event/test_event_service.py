@@ -197,6 +197,12 @@ def judge(name, pcs, total):
     assert counted(name) == total
 
 
+def deal_offline(pc):
+    """Some boards, while no server answers."""
+    wait("offline", lambda: pc.has(State="offline"))
+    wait("boards without the server", lambda: pc.answer() or len(pc.exact()) > 1)
+
+
 def test_two_pcs_deal_each_copy_once():
     with world() as (name, pcs):
         for pc in pcs:
@@ -356,8 +362,7 @@ def test_a_pc_that_was_lost_while_it_was_off_reports():
         wait("copies", lambda: one.view()["Open"] > 8)
         SERVER.stop("fast")
         try:
-            wait("offline", lambda: one.has(State="offline"))
-            wait("boards without the server", lambda: one.answer() or len(one.exact()) > 1)
+            deal_offline(one)
             wait("what waits", lambda: one.view()["Waiting"] >= 2)
         finally:
             one.stop()
@@ -384,8 +389,7 @@ def test_a_pc_that_was_removed_while_it_was_off_reports():
         wait("copies", lambda: one.view()["Open"] > 8)
         SERVER.stop("fast")
         try:
-            wait("offline", lambda: one.has(State="offline"))
-            wait("boards without the server", lambda: one.answer() or len(one.exact()) > 1)
+            deal_offline(one)
         finally:
             one.stop()
             SERVER.start()
