@@ -99,13 +99,16 @@ ifeq ($(DESTDIR),)
 	@$(MAKE) --no-print-directory activate
 endif
 
-# Reloads services of the running system. A small one has no udev, and a container runs no services.
+# Reloads services of the running system; the rules reach machines that are plugged in. A small one has no udev, and a container runs no services.
 activate:
 	ldconfig
 	systemd-sysusers
 	if command -v systemd-hwdb >/dev/null; then systemd-hwdb update; fi
 	journalctl --update-catalog
-	-if command -v udevadm >/dev/null; then udevadm control --reload; fi
+	-if command -v udevadm >/dev/null; then \
+		udevadm control --reload && \
+		udevadm trigger --action=change --subsystem-match=dealbox && \
+		udevadm trigger --action=change --property-match='ID_USB_INTERFACES=*:ff440[12]:*'; fi
 	-systemctl daemon-reload
 	-systemctl reload dbus
 
