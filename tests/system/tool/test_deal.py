@@ -6,7 +6,10 @@ import json
 import os
 import pty
 import re
+import select
+import socket
 import subprocess
+import threading
 import time
 
 from tool import Box, SET, assert_exact, assert_secret, main, test
@@ -540,6 +543,116 @@ def left_while_the_machine_is_unplugged(box):
     machine.tell("insert")
     running.empty(machine)
     running.finish().expect(0, "board 1: exact duplicate")
+
+
+class Cable:
+    """
+    The address of a machine which is there, and goes when it was opened so many times: the next connection ends
+    it. plug() brings it back.
+    """
+
+    def __init__(self, box, machine, opened):
+        self.path = os.path.join(box.folder, "cable")
+        self.uri = "emu:" + self.path
+        self.machine = machine
+        self.ended = threading.Event()
+        self.begin(machine, opened)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.unplug()
+
+    def begin(self, machine, opened):
+        self.ended.clear()
+        self.stop, other = socket.socketpair()
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        listener.bind(self.path)
+        listener.listen()
+        self.thread = threading.Thread(target=self.carry, args=(machine, opened, listener, other))
+        self.thread.start()
+
+    def plug(self, machine=None):
+        self.thread.join()
+        self.begin(machine or self.machine, None)
+
+    def unplug(self):
+        self.stop.close()
+        self.thread.join()
+
+    def carry(self, machine, opened, listener, stop):
+        """Connections one after the other, until the cable is unplugged."""
+        with listener, stop:
+            while stop not in select.select([listener, stop], [], [])[0]:
+                host, _ = listener.accept()
+                if opened == 0:
+                    os.unlink(self.path)
+                    host.close()
+                    return
+                if opened:
+                    opened -= 1
+                with host, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as device:
+                    device.connect(machine.path)
+                    self.connect({host: device, device: host}, stop)
+                self.ended.set()
+            os.unlink(self.path)
+
+    @staticmethod
+    def connect(ends, stop):
+        while True:
+            ready = select.select([*ends, stop], [], [])[0]
+            if stop in ready:
+                return
+            for end in ready:
+                try:
+                    packet = end.recv(1 << 16)
+                    if not packet:
+                        return
+                    ends[end].send(packet)
+                except OSError:
+                    return
+
+
+@test
+def gone_while_it_is_opened(box):
+    """It waits for the machine, as it does later: when it is opened first, and when dealing begins."""
+    for opened in range(2):
+        machine = box.machine("--manual", "--packs", "4", name="machine%d" % opened)
+        with Cable(box, machine, opened) as cable:
+            running = box.begin("deal", "-m", cable.uri, "--boards", "1", SET)
+            running.see("The machine is not there. Look whether it is switched on")
+            cable.plug()
+            running.put_in(machine)
+            running.finish().expect(0, "board 1: exact duplicate")
+
+
+@test
+def left_while_it_is_waited_for(box):
+    for opened in range(2):
+        machine = box.machine("--manual", name="machine%d" % opened)
+        with Cable(box, machine, opened) as cable:
+            running = box.begin("deal", "-m", cable.uri, "--boards", "1", SET)
+            running.see("The machine is not there")
+            running.stop().expect([3, 1][opened], "stopped")
+        assert machine.status("deals") == "0"
+
+
+@test
+def another_machine_in_its_place(box):
+    """Which was opened first, deals."""
+    machine = box.machine("--manual", name="machine0")
+    other = box.machine("--manual", name="machine1")
+    with Cable(box, machine, 1) as cable:
+        running = box.begin("deal", "-m", cable.uri, "--boards", "1", SET)
+        running.see("The machine is not there")
+        cable.plug(other)
+        cable.ended.wait()
+        cable.unplug()
+        cable.plug()
+        running.put_in(machine)
+        running.finish().expect(0, "board 1: exact duplicate")
+    assert other.status("deals") == "0"
 
 
 @test

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <errno.h>
 #include <json-c/json.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -13,39 +16,7 @@
 #include "ui/operator-say.h"
 
 #define PAUSE_MS	5000	/* time limit for the pause, or for the end of the deal */
-
-bool front_machine(struct front *f, uint32_t capability, const char *lacks, const char *next)
-{
-	const struct dealbox_error *error;
-	struct dealbox_machine *machine;
-	struct dealbox_error reason;
-	struct dealbox_info info = { 0 };
-	struct dealbox_hand hand;
-	bool good;
-
-	/* keys have the letters of the language that is shown */
-	if (f->uri && f->language && !strncmp(f->uri, "hand:", 5) && !strstr(f->uri, ",lang=")) {
-		snprintf(f->address, sizeof(f->address), "%s,lang=%s", f->uri, f->language);
-		f->uri = f->address;
-	}
-	if (dealbox_machine_open(f->uri, false, &machine, &reason)) {
-		complain(reason.next, "%s", reason.what);
-		return false;
-	}
-	error = dealbox_machine_error(machine);
-	good = !dealbox_machine_get_info(machine, &info) && !dealbox_machine_claim(machine) &&
-	       !dealbox_dealing_id(machine, f->id);
-	f->capabilities = info.capabilities;
-	f->by_hand = !dealbox_machine_get_hand(machine, &hand);
-	if (!good) {
-		complain(error->next, "%s", error->what);
-	} else if (!(info.capabilities & capability)) {
-		complain(next, "%s %s", dealbox_machine_uri(machine), lacks);
-		good = false;
-	}
-	dealbox_machine_close(machine);
-	return good;
-}
+#define RETRY_MS	2000	/* interval of attempts to open a machine that went away */
 
 const char *front_name(const struct front *f, uint32_t board, uint32_t copy,
 		       char text[OPERATOR_COPY])
@@ -351,10 +322,189 @@ static enum front_end loop(struct front *f, int signals)
 	}
 }
 
+/* ---- the machine is opened ---- */
+
+/* Return true if machine n of the list is the one at the address. */
+static bool is_at(const struct dealbox_machine_list *list, size_t n, const char *uri)
+{
+	const char *found = dealbox_machine_list_uri(list, n);
+	bool same;
+	char *node;
+
+	if (!strncmp(uri, "usb:", 4))
+		return !strcmp(dealbox_machine_list_serial(list, n), uri + 4) ||
+		       !strcmp(dealbox_machine_list_port(list, n), uri + 4);
+	/* it may be a link that udev has made */
+	node = strncmp(found, "local:", 6) ? NULL : realpath(uri + 6, NULL);
+	same = node && !strcmp(node, found + 6);
+	free(node);
+	return same;
+}
+
+/* Return true if the computer sees a machine at the address, whether or not it answers. */
+static bool is_there(const char *uri)
+{
+	struct dealbox_machine_list *list;
+	bool there = false;
+	size_t n, count;
+
+	if (uri && !strncmp(uri, "emu:", 4))
+		return !access(uri + 4, F_OK);
+	if ((uri && strncmp(uri, "usb:", 4) && strncmp(uri, "local:", 6)) ||
+	    dealbox_machine_list(NULL, &list, NULL))
+		return false;
+	count = dealbox_machine_list_count(list);
+	for (n = 0; uri && n < count; n++)
+		there |= is_at(list, n, uri);
+	dealbox_machine_list_free(list);
+	return uri ? there : count == 1;
+}
+
+/* Return true if the error may come from a machine that went away. */
+static bool is_lost(int err)
+{
+	return err == -ENODEV || err == -ENOENT || err == -EIO || err == -EPIPE ||
+	       err == -EPROTO || err == -ETIMEDOUT;
+}
+
+/*
+ * Open and claim the machine for a moment, to learn what it is. Returns 0; or -errno with the
+ * reason, also if it is not the machine that was there before.
+ */
+static int look_at(struct front *f, struct dealbox_error *reason)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_info info = { 0 };
+	char id[DEALBOX_DEALING_ID];
+	struct dealbox_hand hand;
+	int err = dealbox_machine_open(f->uri, false, &machine, reason);
+
+	if (err)
+		return err;
+	err = dealbox_machine_get_info(machine, &info);
+	if (!err)
+		err = dealbox_machine_claim(machine);
+	if (!err)
+		err = dealbox_dealing_id(machine, id);
+	if (err)
+		*reason = *dealbox_machine_error(machine);
+	else if (*f->id && strcmp(f->id, id))
+		err = -ENODEV;
+	if (!err) {
+		memcpy(f->id, id, sizeof(id));
+		snprintf(f->found, sizeof(f->found), "%s", dealbox_machine_uri(machine));
+		f->capabilities = info.capabilities;
+		f->by_hand = !dealbox_machine_get_hand(machine, &hand);
+	}
+	dealbox_machine_close(machine);
+	return err;
+}
+
+/*
+ * Tell the operator that the machine is not there, and wait until the next attempt. Returns false
+ * if the program is asked to stop.
+ */
+static bool wait_for_machine(struct front *f, int signals)
+{
+	struct pollfd wait = { .fd = signals, .events = POLLIN };
+
+	tell(f, &(struct dealbox_dealing_news){ .kind = DEALBOX_DEALING_STATE,
+						.state = DEALBOX_OPERATOR_ABSENT });
+	poll(&wait, 1, RETRY_MS);
+	return !stop_asked(signals);
+}
+
+/*
+ * Wait for a machine that was there, and could not be opened. Returns 0 if it was opened later, or
+ * -errno with the reason.
+ */
+static int machine_await(struct front *f, int signals, struct dealbox_error *reason)
+{
+	struct pollfd wait = { .fd = signals, .events = POLLIN };
+	int err;
+
+	/* the computer may notice later that the machine went than that it does not answer */
+	if (is_there(f->uri))
+		poll(&wait, 1, RETRY_MS);
+	do {
+		while (!is_there(f->uri))
+			if (!wait_for_machine(f, signals)) {
+				*reason = (struct dealbox_error){
+					.what = "stopped: nothing was dealt" };
+				return -EINTR;
+			}
+		err = look_at(f, reason);
+	} while (is_lost(err) && !is_there(f->uri));
+	return err;
+}
+
+/* Open the machine. One that goes away meanwhile is waited for, one that never was there is not. */
+static bool machine_find(struct front *f)
+{
+	bool seen = is_there(f->uri);
+	struct dealbox_error reason;
+	int err = look_at(f, &reason);
+	sigset_t before;
+	int signals;
+
+	if (seen && is_lost(err)) {
+		sigprocmask(SIG_BLOCK, NULL, &before);
+		signals = signals_take();
+		if (signals < 0)
+			return false;
+		err = machine_await(f, signals, &reason);
+		close(signals);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	}
+	if (err)
+		complain(reason.next, "%s", reason.what);
+	return !err;
+}
+
+bool front_machine(struct front *f, uint32_t capability, const char *lacks, const char *next)
+{
+	/* keys have the letters of the language that is shown */
+	if (f->uri && f->language && !strncmp(f->uri, "hand:", 5) && !strstr(f->uri, ",lang=")) {
+		snprintf(f->address, sizeof(f->address), "%s,lang=%s", f->uri, f->language);
+		f->uri = f->address;
+	}
+	if (!machine_find(f))
+		return false;
+	if (f->capabilities & capability)
+		return true;
+	complain(next, "%s %s", f->found, lacks);
+	return false;
+}
+
+/*
+ * Begin to deal on the machine that front_machine() has found. Waits while it is gone, and while
+ * another one is in its place.
+ */
+static enum front_end begin(struct front *f, int signals)
+{
+	struct dealbox_error reason, gone;
+	unsigned int failed = 0;
+
+	while (dealbox_dealing_new(f->ledger, f->uri, f->job, &f->dealing, &reason)) {
+		int err = look_at(f, &gone);
+
+		/* not for lack of the machine; or it was back at once */
+		if ((!err && failed++) || (err && !is_lost(err))) {
+			complain(reason.next, "%s", reason.what);
+			return FRONT_MACHINE;
+		}
+		while (err) {
+			if (!wait_for_machine(f, signals))
+				return FRONT_STOPPED;
+			err = look_at(f, &gone);
+		}
+	}
+	return FRONT_DONE;
+}
+
 enum front_end front_run(struct front *f)
 {
 	int signals = signals_take();
-	struct dealbox_error reason;
 	enum front_end end;
 
 	if (signals < 0)
@@ -370,11 +520,11 @@ enum front_end front_run(struct front *f)
 	}
 	if (f->by_hand && !f->json)
 		say("%s", f->show.says->help);
-	if (dealbox_dealing_new(f->ledger, f->uri, f->job, &f->dealing, &reason)) {
-		complain(reason.next, "%s", reason.what);
+	end = begin(f, signals);
+	if (end != FRONT_DONE) {
 		hand_show_close(&f->show);
 		close(signals);
-		return FRONT_MACHINE;
+		return end;
 	}
 	count(f);
 	/* by hand, all keys are the machine's */

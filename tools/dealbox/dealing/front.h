@@ -54,6 +54,7 @@ struct front {
 	struct dealbox_dealing *dealing;
 	struct hand_show show;		/* by hand */
 	char address[320];		/* uri with the language of the keys */
+	char found[256];		/* address of the machine that was opened */
 	enum dealbox_operator_state state;
 	bool board;			/* in the machine, or in it when the machine went away */
 	uint32_t insertion;		/* of what is shown */
@@ -66,7 +67,8 @@ struct front {
 
 /*
  * Check that the machine is there, is free, and has one of the capabilities (DEALBOX_CAP_*).
- * Otherwise reports that it lacks that, and the next step, and returns false.
+ * Otherwise reports that it lacks that, and the next step, and returns false. A machine that was
+ * there and goes away, as by a power cut, is waited for.
  */
 bool front_machine(struct front *front, uint32_t capability, const char *lacks, const char *next);
 
@@ -80,7 +82,7 @@ const char *front_name(const struct front *front, uint32_t board, uint32_t copy,
 /* Return the time since dealing began. */
 double front_seconds(const struct front *front);
 
-/* Deal the job to its end, or until Ctrl-C. */
+/* Deal the job to its end, or until Ctrl-C. While the machine is away, it is waited for. */
 enum front_end front_run(struct front *front);
 
 #endif
