@@ -188,7 +188,7 @@ def test_commands_agree_with_what_was_dealt(c):
     looks = {f['look']: f['found'] for f in map(json.loads, c.run('dealbox doctor --json').splitlines())}
     # this computer has the page, and no Cockpit that serves it
     assert looks.pop('screen') == 'note', looks
-    assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'service', 'polkit', 'panel', 'machine'],
+    assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'udev', 'service', 'polkit', 'panel', 'machine'],
                                   'good'), looks
     # the traces reveal the deals, so members of the group may not read them
     traces = 'dealbox ledger traces %d /root/traces' % job['id']

@@ -576,7 +576,7 @@ def test_no_card_in_log_or_on_the_bus(w):
     assert [r for r in w.records() if r['record'] == 'act' and r['act'] == 'reveal']
 
 
-LOOKS = ['module', 'secure-boot', 'permission', 'service', 'polkit', 'screen', 'panel', 'machine']
+LOOKS = ['module', 'secure-boot', 'permission', 'udev', 'service', 'polkit', 'screen', 'panel', 'machine']
 
 
 def test_doctor_looks_in_order(w):

@@ -3,6 +3,7 @@
  * dealbox doctor: why nothing works on this computer, in the order in which it is
  * mended.
  */
+#include <glob.h>
 #include <grp.h>
 #include <json-c/json.h>
 #include <pwd.h>
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -19,6 +21,12 @@
 #include "service/service-objects.h"
 
 #define SECURE_BOOT	"/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+#define DKMS_KEY	"/var/lib/dkms/mok.pub"
+#define RULES		"udev/rules.d/70-dealbox.rules"
+#define TRIGGER		"sudo udevadm control --reload && sudo udevadm trigger"
+
+/* More than the firmware keeps in one variable. */
+#define KEYS_MAX	((size_t)1 << 20)
 
 enum found { FOUND_GOOD, FOUND_NOTE, FOUND_BAD };
 
@@ -69,8 +77,20 @@ static bool module_built(const char *release)
 	return built;
 }
 
+static bool any_exists(const char *const *paths)
+{
+	while (*paths && access(*paths, F_OK))
+		paths++;
+	return *paths;
+}
+
 static void look_module(struct finding *f)
 {
+	static const char *const source[] = { "/usr/src/dealbox-" DEALBOX_VERSION, NULL };
+	/* the package builds the module by itself */
+	const char *package = any_exists(source) ? "dkms" : "dealbox-dkms";
+	const char *install = any_exists(source) ?
+			      " && sudo dkms install dealbox/" DEALBOX_VERSION : "";
 	struct utsname name;
 	char headers[128], mend[256];
 
@@ -82,14 +102,52 @@ static void look_module(struct finding *f)
 		find(f, FOUND_NOTE, "sudo modprobe dealbox",
 		     "the module is installed but not loaded; plugging in a machine loads it");
 	else if (access(headers, F_OK)) {
-		snprintf(mend, sizeof(mend), "sudo apt install dkms linux-headers-%s && sudo dkms "
-					     "install dealbox/" DEALBOX_VERSION, name.release);
+		snprintf(mend, sizeof(mend), "sudo apt install %s linux-headers-%s%s", package,
+			 name.release, install);
 		find(f, FOUND_NOTE, mend, "there is no module for kernel %s, and no headers to "
 					  "build it; libusb is used instead", name.release);
-	} else
-		find(f, FOUND_NOTE,
-		     "sudo apt install dkms && sudo dkms install dealbox/" DEALBOX_VERSION,
+	} else {
+		snprintf(mend, sizeof(mend), "sudo apt install %s%s", package, install);
+		find(f, FOUND_NOTE, mend,
 		     "there is no module for kernel %s; libusb is used instead", name.release);
+	}
+}
+
+/* Returns the contents of a file of the firmware or a key; NULL if nobody may read it. */
+static unsigned char *read_bytes(const char *path, size_t *length)
+{
+	FILE *file = fopen(path, "re");
+	unsigned char *bytes = malloc(KEYS_MAX);
+
+	*length = file && bytes ? fread(bytes, 1, KEYS_MAX, file) : 0;
+	if (file)
+		fclose(file);
+	if (!*length) {
+		free(bytes);
+		bytes = NULL;
+	}
+	return bytes;
+}
+
+/* Returns true if the list of keys that shim gives the kernel has that of DKMS. */
+static bool key_known(void)
+{
+	static const char *const lists[] = {
+		"/sys/firmware/efi/mok-variables/MokListRT",
+		"/sys/firmware/efi/efivars/MokListRT-605dab50-e046-4300-abb6-3dd810dd8b23",
+	};
+	size_t length, list_length, n;
+	unsigned char *key = read_bytes(DKMS_KEY, &length);
+	bool known = false;
+
+	for (n = 0; key && n < sizeof(lists) / sizeof(lists[0]); n++) {
+		unsigned char *list = read_bytes(lists[n], &list_length);
+
+		known |= list && memmem(list, list_length, key, length);
+		free(list);
+	}
+	free(key);
+	return known;
 }
 
 static void look_secure_boot(struct finding *f)
@@ -105,11 +163,16 @@ static void look_secure_boot(struct finding *f)
 		find(f, FOUND_GOOD, "", "Secure Boot is off");
 	else if (module_loaded())
 		find(f, FOUND_GOOD, "", "Secure Boot is on, and accepts the module");
+	else if (access(DKMS_KEY, F_OK))
+		find(f, FOUND_NOTE, "build the module, which makes the key, and run this again",
+		     "Secure Boot is on, and DKMS has made no key to sign modules with");
+	else if (key_known())
+		find(f, FOUND_GOOD, "", "Secure Boot is on, and knows the key of DKMS");
 	else
 		find(f, FOUND_NOTE,
-		     "sudo modprobe dealbox || sudo mokutil --import /var/lib/dkms/mok.pub    "
-		     "# then restart, \"Enroll MOK\"",
-		     "Secure Boot is on, and accepts only modules signed with a known key");
+		     "sudo mokutil --import " DKMS_KEY "    # choose a password; restart, "
+		     "\"Enroll MOK\", \"Continue\", the password",
+		     "Secure Boot is on, and does not know the key that DKMS signs with");
 }
 
 /*
@@ -154,6 +217,44 @@ static void look_permission(struct finding *f)
 	else
 		find(f, FOUND_BAD, "sudo adduser \"$USER\" dealbox    # then log out and in again",
 		     "you are not in the group dealbox");
+}
+
+/* Returns the first node of a machine that does not belong to the group, to be freed; or NULL. */
+static char *node_of_others(const struct group *group)
+{
+	glob_t nodes = { 0 };
+	struct stat node;
+	char *path = NULL;
+	size_t n;
+
+	glob("/dev/dealbox[0-9]*", 0, NULL, &nodes);
+	for (n = 0; n < nodes.gl_pathc && !path; n++)
+		if (!stat(nodes.gl_pathv[n], &node) && node.st_gid != group->gr_gid)
+			path = strdup(nodes.gl_pathv[n]);
+	globfree(&nodes);
+	return path;
+}
+
+static void look_udev(struct finding *f)
+{
+	static const char *const rules[] = { "/etc/" RULES, "/usr/lib/" RULES, "/lib/" RULES,
+					     NULL };
+	static const char *const running[] = { "/run/udev/control", NULL };
+	struct group *group = getgrnam("dealbox");
+	char *path = group ? node_of_others(group) : NULL;
+	enum found bad = geteuid() ? FOUND_BAD : FOUND_NOTE;
+
+	if (!any_exists(rules))
+		find(f, bad, "install dealbox again: its package, or sudo make install",
+		     "udev has no rules for machines, so only root may use one");
+	else if (!any_exists(running))
+		find(f, FOUND_NOTE, "sudo systemctl start systemd-udevd",
+		     "udev is not running, so only root may use a machine");
+	else if (path)
+		find(f, bad, TRIGGER, "%s does not belong to the group dealbox", path);
+	else
+		find(f, FOUND_GOOD, "", "udev gives machines to the group dealbox");
+	free(path);
 }
 
 /* Return true if the service ended by itself: a stopped one has another state. */
@@ -218,13 +319,6 @@ static void look_polkit(struct finding *f)
 		     "there is no polkit: only root and the group "
 		     "dealbox may deal with the service");
 	sd_bus_flush_close_unref(bus);
-}
-
-static bool any_exists(const char *const *paths)
-{
-	while (*paths && access(*paths, F_OK))
-		paths++;
-	return *paths;
 }
 
 static void look_screen(struct finding *f)
@@ -319,6 +413,7 @@ static const struct {
 	{ "module", look_module },
 	{ "secure-boot", look_secure_boot },
 	{ "permission", look_permission },
+	{ "udev", look_udev },
 	{ "service", look_service },
 	{ "polkit", look_polkit },
 	{ "screen", look_screen },
@@ -372,10 +467,10 @@ const struct command cmd_doctor = {
 	.name = "doctor",
 	.operands = "",
 	.summary = "Find out why dealing does not work, and how to correct it",
-	.about = "Checks the module, Secure Boot, permissions, the service, polkit, the screen,\n"
-		 "the panel and the machine, in that order, and shows the command that corrects\n"
-		 "each problem. It changes nothing. The exit status is 1 if something prevents\n"
-		 "you from dealing.",
+	.about = "Checks the module, Secure Boot, permissions, udev, the service, polkit, the\n"
+		 "screen, the panel and the machine, in that order, and shows the command that\n"
+		 "corrects each problem. It changes nothing. The exit status is 1 if something\n"
+		 "prevents you from dealing.",
 	.options = doctor_options,
 	.run = doctor_run,
 };
