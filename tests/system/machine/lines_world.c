@@ -59,7 +59,7 @@ enum fault {
 	CARD_BOUNCES, JAM_FEED, JAM_GATE, JAM_FALL, DOUBLE, DOUBLE_UNSEEN, DOUBLE_STAYS, MISSING,
 	REPEAT, STRAY_EXIT, EXIT_BLOCKED, OVERFLOW_READER, OVERFLOW_EXIT, HANG, HANG_FEED,
 	PULL_BOARD, OPEN_COVER, CARD_TAKEN, COVER_IN_FALL, HANG_GATES, HANG_FALL, DOUBLE_SEEN, KEYS,
-	BOARD_FLICKERS, FAULTS,
+	BOARD_FLICKERS, GATE_SLIPS, CARD_BLIND, EXIT_BLIND, FAULTS,
 };
 
 static const char *const faults[FAULTS] = {
@@ -94,6 +94,8 @@ static const char *const faults[FAULTS] = {
 	"keys",			/* a person presses each, while the card rests */
 	/* when the last card has fallen, and the next deck is in the hopper */
 	"board-flickers",
+	"gate-slips",		/* back to where it is at rest, when it was set */
+	"card-blind", "exit-blind",	/* these sensors do not see the card */
 };
 
 /* 1, or as many times slower: in real time, edges come late when the computer is busy */
@@ -136,6 +138,7 @@ static bool was_there;				/* the board, at a start of the machine */
 static const enum fault of_evening[] = {
 	GATE_STICKS, SLIP, COVER_IN_FALL, EXIT_TWICE, JAM_FEED, DIRTY, JAM_GATE, DOUBLE, BLIND,
 	JAM_FALL, STRAY_EXIT, GATE_LATE, DOUBLE_STAYS, EXIT_BLOCKED, EXIT_BOUNCES, CARD_BOUNCES,
+	GATE_SLIPS, CARD_BLIND, EXIT_BLIND,
 };
 
 /* what comes anyway, in the order of time */
@@ -311,6 +314,8 @@ static void falls(void)
 		mask = gates_old;
 	if (fault == GATES_SLOW && now - gates_at < 60 * MS)
 		mask = gates_old;
+	if (is_fault(GATE_SLIPS))
+		mask = 0;
 	pocket = pocket_of(mask);
 	moves = false;
 	gates_before = gates;
@@ -320,6 +325,8 @@ static void falls(void)
 	if (cards > 1 && !is_fault(DOUBLE_STAYS))
 		lands(card[1], pocket);
 	keep();
+	if (is_fault(EXIT_BLIND))
+		return;
 	if (is_fault(EXIT_BLOCKED)) {
 		pull_at(now + FALLS, WIRING_EXIT + pocket, true);
 		return;
@@ -425,7 +432,8 @@ static void comes_to_rest(void)
 	ran = 0;
 	run_since = still_since = now;
 	keep();
-	pull(WIRING_CARD, true);
+	if (!is_fault(CARD_BLIND))
+		pull(WIRING_CARD, true);
 	if (is_fault(CARD_BOUNCES))
 		for (int n = 1; n < 4; n++)
 			pulse_at(now + n * 600 * US, WIRING_CARD, 300 * US);
