@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bus-event.h"
+#include "bus-job.h"
 #include "bus-reply.h"
 #include "call-queue.h"
 #include "member.h"
@@ -101,6 +102,49 @@ static int get_machines(sd_bus *bus, const char *path, const char *interface, co
 	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
 }
 
+static void append_copy(const struct lease_copy *copy, void *context)
+{
+	struct listed *listed = context;
+
+	if (listed->err >= 0)
+		listed->err = sd_bus_message_append(listed->reply, "(uuu)", copy->job, copy->board,
+						    copy->copy);
+}
+
+static int get_again(sd_bus *bus, const char *path, const char *interface, const char *property,
+		     sd_bus_message *reply, void *context, sd_bus_error *error)
+{
+	struct listed listed = { reply, 0 };
+
+	(void)bus;
+	(void)path;
+	(void)interface;
+	(void)property;
+	(void)error;
+	listed.err = sd_bus_message_open_container(reply, 'a', "(uuu)");
+	member_again(context, append_copy, &listed);
+	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
+}
+
+/* Deal a copy again that the event wants again. No copy whose board counts. */
+static int event_redeal(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct lease_copy copy;
+	struct job *job;
+	int err = sd_bus_message_read(m, "uuu", &copy.job, &copy.board, &copy.copy);
+
+	if (err < 0)
+		return err;
+	job = jobs_find(&s->jobs, member_local(s, &copy));
+	if (!job)
+		return sd_bus_error_setf(error, ERROR("NotFound"),
+					 "the event does not want copy %u of board %u of its job "
+					 "%u again, or it was not dealt here", copy.copy,
+					 copy.board, copy.job);
+	return job_redeal_copy(m, s, job, copy.board, copy.copy, error);
+}
+METHOD(event_redeal, "manage")
+
 /* Let other PCs deal what is not begun here, or take copies again. */
 static int event_rest(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
@@ -136,6 +180,10 @@ const sd_bus_vtable event_vtable[] = {
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_troubles, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Again", "a(uuu)", get_again, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_METHOD_WITH_NAMES("Redeal", "uuu",
+				 SD_BUS_PARAM(job) SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
+				 event_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Rest", "b", SD_BUS_PARAM(rest), "", , event_rest_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
@@ -146,5 +194,5 @@ void event_changed(struct service *s)
 	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State",
 				       "Reason", "Since", "LeaseLeft", "Open", "Recorded",
 				       "Waiting", "Resting", "Left", "MinutesLeft", "Machines",
-				       "Surplus", "Refused", NULL);
+				       "Surplus", "Refused", "Again", NULL);
 }

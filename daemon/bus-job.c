@@ -82,7 +82,7 @@ static int job_acted(sd_bus_message *m, struct service *s, struct job *job)
 {
 	struct station *st;
 
-	job_changed(s, job->id);
+	service_notify(s, &(struct notice){ .kind = NOTICE_JOB_CHANGED, .job = job->id });
 	/* The copy that follows at a machine, and the number of copies, may have changed. */
 	for (st = s->stations->first; st; st = st->next)
 		service_notify(s, &(struct notice){ .kind = NOTICE_MACHINE_STATE, .station = st });
@@ -90,6 +90,37 @@ static int job_acted(sd_bus_message *m, struct service *s, struct job *job)
 }
 
 /* Record an operator's act on a job or on one of its copies, and apply it. */
+static int job_do(sd_bus_message *m, struct service *s, struct job *job,
+		  struct dealbox_ledger_act *act, sd_bus_error *error)
+{
+	int err;
+
+	act->job = job->id;
+	if (act->board && !job_has(job, act->board, act->copy))
+		return sd_bus_error_setf(error, ERROR("NotFound"),
+					 "job %llu has no copy %u of board %u",
+					 (unsigned long long)job->id, act->copy, act->board);
+	if ((act->act == DEALBOX_ACT_SKIP || act->act == DEALBOX_ACT_REDEAL) &&
+	    !jobs_room(&s->jobs, 0, 0, 0) &&
+	    job_state(job, act->board, act->copy) == DEALBOX_LEDGER_COPY_OPEN)
+		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
+					"the jobs are too large: "
+					"finish or cancel some");
+	err = record_act(s, m, act, error);
+	if (err < 0)
+		return err;
+	if (act->act == DEALBOX_ACT_RESUME)
+		job->repeat = false;
+	if (service_ledger_refresh(s, job))
+		return sd_bus_error_set(error, ERROR("Ledger"),
+					dealbox_ledger_error(s->ledger)->what);
+	/* The ledger's list of copies does not contain open ones. */
+	if (act->act == DEALBOX_ACT_REDEAL)
+		job_set_state(job, act->board, act->copy, DEALBOX_LEDGER_COPY_OPEN);
+	return job_acted(m, s, job);
+}
+
+/* The same, of a method of the job. */
 static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act_kind kind,
 		   sd_bus_error *error)
 {
@@ -99,36 +130,21 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 
 	if (!job)
 		return sd_bus_error_set(error, ERROR("NotFound"), "there is no such job");
-	act.job = job->id;
 	if (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL)
 		err = sd_bus_message_read(m, "uu", &act.board, &act.copy);
 	else if (kind == DEALBOX_ACT_PRIORITY)
 		err = sd_bus_message_read(m, "i", &act.value);
 	else if (kind == DEALBOX_ACT_COPIES)	/* the ledger refuses more than it can have */
 		err = sd_bus_message_read(m, "u", &act.value);
-	if (err >= 0 && act.board && !job_has(job, act.board, act.copy))
-		return sd_bus_error_setf(error, ERROR("NotFound"),
-					 "job %llu has no copy %u of board %u",
-					 (unsigned long long)job->id, act.copy, act.board);
-	if (err >= 0 && (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL) &&
-	    !jobs_room(&s->jobs, 0, 0, 0) &&
-	    job_state(job, act.board, act.copy) == DEALBOX_LEDGER_COPY_OPEN)
-		return sd_bus_error_set(error, SD_BUS_ERROR_LIMITS_EXCEEDED,
-					"the jobs are too large: "
-					"finish or cancel some");
-	if (err >= 0)
-		err = record_act(s, m, &act, error);
-	if (err < 0)
-		return err;
-	if (kind == DEALBOX_ACT_RESUME)
-		job->repeat = false;
-	if (service_ledger_refresh(s, job))
-		return sd_bus_error_set(error, ERROR("Ledger"),
-					dealbox_ledger_error(s->ledger)->what);
-	/* The ledger's list of copies does not contain open ones. */
-	if (kind == DEALBOX_ACT_REDEAL)
-		job_set_state(job, act.board, act.copy, DEALBOX_LEDGER_COPY_OPEN);
-	return job_acted(m, s, job);
+	return err < 0 ? err : job_do(m, s, job, &act, error);
+}
+
+int job_redeal_copy(sd_bus_message *m, struct service *s, struct job *job, unsigned int board,
+		    unsigned int copy, sd_bus_error *error)
+{
+	return job_do(m, s, job,
+		      &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_REDEAL, .board = board,
+						    .copy = copy }, error);
 }
 
 /* Keep the job to machines: what another one deals of it already, it ends. */

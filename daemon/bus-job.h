@@ -31,6 +31,12 @@ void job_path(uint64_t id, char path[JOB_PATH]);
 void job_added(struct service *s, uint64_t id);
 /* Emit PropertiesChanged for a job, and Finished if it has ended. */
 void job_changed(struct service *s, uint64_t id);
+/*
+ * Record that a copy is to be dealt again, as the method Redeal does, and answer the call m of
+ * another object. Returns a negative value with *error set.
+ */
+int job_redeal_copy(sd_bus_message *m, struct service *s, struct job *job, unsigned int board,
+		    unsigned int copy, sd_bus_error *error);
 /* Emit the signal Judged for NOTICE_JUDGED. */
 void job_judged(struct service *s, const struct notice *notice);
 

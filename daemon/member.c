@@ -33,8 +33,6 @@
  * notification is followed by a question within two of these.
  */
 #define NOTIFIED_MS	500
-/* Others get a copy that is of no use here: it is not taken again at once. */
-#define VOID_MS		60000
 #define SILENT_MS	10000	/* a server that has not answered for so long is offline */
 
 /* A job of the event whose set this PC has. */
@@ -55,7 +53,7 @@ struct known {
 	uint32_t insertion;
 	struct lease_copy copy;
 	enum pool_standing standing;
-	bool voided;		/* it counted, and the server wants the copy again */
+	bool again;		/* the server wants the copy dealt again */
 	char *why;		/* it was refused; NULL = it was not */
 };
 
@@ -97,13 +95,12 @@ struct member {
 	struct round round;
 	uint64_t given_ms;	/* when the thread got it */
 	uint32_t *ask_jobs;	/* of the round's request */
+	struct lease_copy *ask_useless;
 	bool busy;		/* the thread has the round */
 	bool online;
 	uint64_t pause_ms, retry_ms;
 	uint64_t ask_ms;	/* when to ask a server that refuses requests again; 0 = now */
 	uint64_t look_ms;	/* the server has notified: when to ask; 0 = it has not */
-	uint64_t take_ms;	/* no copies are taken before, while this one is recorded: */
-	struct lease_copy useless;
 };
 
 /* ---- small things -------------------------------------------------------------- */
@@ -927,19 +924,30 @@ static bool is_unwanted(const struct member *m, const struct lease_copy *copy)
 	       (m->lease.resting || local->state == DEALBOX_LEDGER_JOB_CANCELLED);
 }
 
-/* The board that is recorded here for a copy counts no more. */
+/* The board that is recorded here for a copy counts no more, and the copy is to be dealt again. */
 static void known_void(struct member *m, const struct lease_copy *copy)
+{
+	struct known *known;
+	size_t n;
+
+	for (n = 0; n < m->known_count; n++) {
+		known = &m->known[n];
+		if (known->standing == POOL_NO_BOARD || memcmp(&known->copy, copy, sizeof(*copy)))
+			continue;
+		if (known->standing == POOL_COUNTS)
+			known->standing = POOL_WITHDRAWN;
+		known->again = true;
+	}
+}
+
+/* What a person has had redealt is taken and dealt as any other copy. */
+static void known_redealt(struct member *m)
 {
 	size_t n;
 
 	for (n = 0; n < m->known_count; n++)
-		if (m->known[n].standing == POOL_COUNTS &&
-		    !memcmp(&m->known[n].copy, copy, sizeof(*copy))) {
-			m->known[n].standing = POOL_WITHDRAWN;
-			m->known[n].voided = true;
-		}
-	m->take_ms = now_of(m).ms + VOID_MS;
-	m->useless = *copy;
+		if (m->known[n].again && !is_recorded(m, &m->known[n].copy))
+			m->known[n].again = false;
 }
 
 /* Ask to give back what is not to be dealt here. Returns false if there is nothing. */
@@ -980,16 +988,32 @@ static size_t list_jobs_here(struct member *m)
 	return count;
 }
 
+/*
+ * List copies that would be given back at once. They are not taken, so that a PC without others
+ * does not do both for ever.
+ */
+static size_t list_useless(struct member *m)
+{
+	size_t n, count = 0;
+
+	free(m->ask_useless);
+	m->ask_useless = calloc(m->known_count + 1, sizeof(*m->ask_useless));
+	for (n = 0; m->ask_useless && n < m->known_count; n++)
+		if (m->known[n].again && is_recorded(m, &m->known[n].copy))
+			m->ask_useless[count++] = m->known[n].copy;
+	return count;
+}
+
 /* Choose a request. Returns false if none is needed, or can be made now. */
 static bool ask(struct member *m)
 {
 	const struct lease_need need = {
 		.open = count_open(m), .block = block_of(m),
-		.dry = m->dry || (now_of(m).ms < m->take_ms && is_recorded(m, &m->useless)),
+		.dry = m->dry,
 		.lease_ms = (uint64_t)m->event.lease_s * 1000,
 	};
 	const struct lease_time now = now_of(m);
-	size_t jobs = list_jobs_here(m), n;
+	size_t jobs = list_jobs_here(m), useless = list_useless(m), n;
 	enum lease_request request;
 	char nonce[LEASE_ID];
 	uint32_t want;
@@ -1008,7 +1032,8 @@ static bool ask(struct member *m)
 		return false;
 	m->round.ask = (struct lease){ .asked = m->lease.asked, .request = m->lease.request,
 				       .want = m->lease.want, .jobs = m->ask_jobs,
-				       .jobs_count = jobs };
+				       .jobs_count = jobs, .useless = m->ask_useless,
+				       .useless_count = useless };
 	memcpy(m->round.ask.nonce, m->lease.nonce, sizeof(m->lease.nonce));
 	if (!m->lease.given_count)
 		return true;
@@ -1153,7 +1178,12 @@ void member_notice(struct service *s, const struct notice *notice)
 			job_hold(local_of(m, job), copy.board, copy.copy, false);
 		break;
 	case NOTICE_JOB_CHANGED:
-		m->news |= job_of_local(m, notice->job) != NULL;
+		if (!job_of_local(m, notice->job))
+			break;
+		known_redealt(m);
+		/* there may be copies that it can deal now */
+		m->dry = false;
+		m->news = true;
 		break;
 	case NOTICE_MACHINE_ADDED:
 		m->news = true;
@@ -1233,6 +1263,7 @@ bool member_close(struct service *s)
 		return false;
 	round_clear(&m->round);
 	free(m->ask_jobs);
+	free(m->ask_useless);
 	free(m->machines);
 	free(m->jobs);
 	free(m->locals);
@@ -1312,12 +1343,44 @@ void member_troubles(const struct service *s, bool refused,
 						       m->jobs[n].why },
 			     context);
 	for (n = 0; m && refused && !m->waiting && n < m->known_count; n++)
-		if (m->known[n].voided && is_recorded(m, &m->known[n].copy))
+		if (m->known[n].again && !m->known[n].why && is_recorded(m, &m->known[n].copy))
 			each(&(struct member_trouble){ m->known[n].copy, m->known[n].machine,
 						       m->known[n].insertion,
 						       "the director has said that this board is "
 						       "void: take it out of play, and redeal it "
 						       "here, too" }, context);
+}
+
+void member_again(const struct service *s,
+		  void (*each)(const struct lease_copy *copy, void *context), void *context)
+{
+	const struct member *m = s->member;
+	size_t n, other;
+
+	for (n = 0; m && n < m->known_count; n++) {
+		if (!m->known[n].again || !is_recorded(m, &m->known[n].copy))
+			continue;
+		/* once, however often it was dealt */
+		for (other = 0; other < n; other++)
+			if (m->known[other].again &&
+			    !memcmp(&m->known[other].copy, &m->known[n].copy,
+				    sizeof(struct lease_copy)))
+				break;
+		if (other == n)
+			each(&m->known[n].copy, context);
+	}
+}
+
+uint64_t member_local(const struct service *s, const struct lease_copy *copy)
+{
+	const struct member *m = s->member;
+	size_t n;
+
+	for (n = 0; m && n < m->known_count; n++)
+		if (m->known[n].again && !memcmp(&m->known[n].copy, copy, sizeof(*copy)) &&
+		    is_recorded(m, copy))
+			return job_of(m, copy->job)->local;
+	return 0;
 }
 
 int member_rest(struct service *s, bool rest)

@@ -68,6 +68,14 @@ void member_troubles(const struct service *service, bool refused,
 		     void (*each)(const struct member_trouble *trouble, void *context),
 		     void *context);
 /*
+ * Call each() for the copies that the event wants to have dealt again, and that are recorded here:
+ * they are dealt here only if a person has them redealt.
+ */
+void member_again(const struct service *service,
+		  void (*each)(const struct lease_copy *copy, void *context), void *context);
+/* Return the job of the ledger that has such a copy, 0 = it is none of them. */
+uint64_t member_local(const struct service *service, const struct lease_copy *copy);
+/*
  * Take no copies any more, and give those back that are not begun, so that other PCs deal them; or
  * take again. Returns 0 or -errno, which is logged.
  */

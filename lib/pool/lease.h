@@ -48,6 +48,8 @@ struct lease {
 	uint32_t want;			/* TAKE: number of copies */
 	const uint32_t *jobs; /* TAKE: of these only; NULL = any. The caller's, and not saved */
 	size_t jobs_count;
+	const struct lease_copy *useless; /* TAKE: not these. The caller's, and not saved */
+	size_t useless_count;
 	bool resting;			/* takes no copy until somebody says so */
 	struct lease_time until;	/* copies may be begun before it */
 	bool lost;			/* somebody has declared the PC lost: ask BACK */

@@ -214,6 +214,8 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 
 /* ---- requests ----------------------------------------------------------- */
 
+#define REQUEST_VALUES	8	/* of the request that has the most */
+
 struct taken {
 	uint64_t lease_ms;
 	struct lease_copy *copies;
@@ -264,25 +266,57 @@ static char *numbers_print(const void *structures, size_t count, size_t size_of_
 	return NULL;
 }
 
+/* The three arrays that name copies. */
+struct copy_lists {
+	char *jobs, *boards, *numbers;
+};
+
+/* Returns 0 or -ENOMEM; the lists go to copies_free() either way. */
+static int copies_list(const struct lease_copy *copies, size_t count, struct copy_lists *lists,
+		       struct dealbox_error *error)
+{
+	const size_t size = sizeof(*copies);
+
+	lists->jobs = numbers_print(copies, count, size, offsetof(struct lease_copy, job));
+	lists->boards = numbers_print(copies, count, size, offsetof(struct lease_copy, board));
+	lists->numbers = numbers_print(copies, count, size, offsetof(struct lease_copy, copy));
+	if (lists->jobs && lists->boards && lists->numbers)
+		return 0;
+	return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+}
+
+static void copies_free(struct copy_lists *lists)
+{
+	free(lists->jobs);
+	free(lists->boards);
+	free(lists->numbers);
+}
+
 static int take(struct pool *pool, struct lease *lease, const struct lease_time *sent,
-		const char *values[5], struct dealbox_error *error)
+		const char *values[REQUEST_VALUES], struct dealbox_error *error)
 {
 	struct taken taken = { 0 };
+	struct copy_lists but;
 	char want[12], *jobs = NULL;
-	int err;
+	int err = copies_list(lease->useless, lease->useless_count, &but, error);
 
-	if (lease->jobs) {
+	if (!err && lease->jobs) {
 		jobs = numbers_print(lease->jobs, lease->jobs_count, sizeof(*lease->jobs), 0);
 		if (!jobs)
-			return error_set(error, -ENOMEM, 0, NULL, "out of memory");
+			err = error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	}
 	snprintf(want, sizeof(want), "%" PRIu32, lease->want);
 	values[3] = want;
 	values[4] = jobs;
-	err = pool_run(pool, error, taken_row, &taken,
-		       "SELECT lease_ms, job, number, copy "
-		       "FROM dealbox.take($1, $2, $3, $4, $5)", 5, values);
+	values[5] = but.jobs;
+	values[6] = but.boards;
+	values[7] = but.numbers;
+	if (!err)
+		err = pool_run(pool, error, taken_row, &taken,
+			       "SELECT lease_ms, job, number, copy "
+			       "FROM dealbox.take($1, $2, $3, $4, $5, $6, $7, $8)", 8, values);
 	free(jobs);
+	copies_free(&but);
 	if (!err) {
 		err = lease_answer_take(lease, sent, taken.lease_ms, taken.copies, taken.count);
 		if (err)
@@ -300,35 +334,27 @@ static int true_row(const char *const *columns, size_t count, void *context)
 }
 
 static int give_back(struct pool *pool, struct lease *lease, const struct lease_time *sent,
-		     const char *values[6], struct dealbox_error *error)
+		     const char *values[REQUEST_VALUES], struct dealbox_error *error)
 {
-	const struct lease_copy *copies = lease->given;
-	const size_t count = lease->given_count, size = sizeof(*copies);
-	char *jobs = numbers_print(copies, count, size, offsetof(struct lease_copy, job));
-	char *boards = numbers_print(copies, count, size, offsetof(struct lease_copy, board));
-	char *numbers = numbers_print(copies, count, size, offsetof(struct lease_copy, copy));
+	struct copy_lists lists;
 	bool lost = false;
-	int err = -ENOMEM;
+	int err = copies_list(lease->given, lease->given_count, &lists, error);
 
 	(void)sent;
-	values[3] = jobs;
-	values[4] = boards;
-	values[5] = numbers;
-	if (jobs && boards && numbers)
+	values[3] = lists.jobs;
+	values[4] = lists.boards;
+	values[5] = lists.numbers;
+	if (!err)
 		err = pool_get(pool, error, true_row, &lost,
 			       "SELECT dealbox.give_back($1, $2, $3, $4, $5, $6)", 6, values);
-	else
-		error_fill(error, 0, NULL, "out of memory");
-	free(jobs);
-	free(boards);
-	free(numbers);
+	copies_free(&lists);
 	if (!err)
 		lease_answer(lease, lost);
 	return err;
 }
 
 static int back(struct pool *pool, struct lease *lease, const struct lease_time *sent,
-		const char *values[3], struct dealbox_error *error)
+		const char *values[REQUEST_VALUES], struct dealbox_error *error)
 {
 	int err = pool_run(pool, error, NULL, NULL, "SELECT dealbox.back($1, $2, $3)", 3, values);
 
@@ -339,7 +365,7 @@ static int back(struct pool *pool, struct lease *lease, const struct lease_time 
 }
 
 static int leave(struct pool *pool, struct lease *lease, const struct lease_time *sent,
-		 const char *values[3], struct dealbox_error *error)
+		 const char *values[REQUEST_VALUES], struct dealbox_error *error)
 {
 	int err = pool_run(pool, error, NULL, NULL, "SELECT dealbox.leave($1, $2, $3)", 3, values);
 
@@ -361,7 +387,7 @@ int pool_request(struct pool *pool, const char *token, struct lease *lease,
 		[LEASE_LEAVE] = leave,
 	};
 	char number[24];
-	const char *values[6] = { token, number, lease->nonce };
+	const char *values[REQUEST_VALUES] = { token, number, lease->nonce };
 
 	snprintf(number, sizeof(number), "%" PRIu64, lease->asked);
 	return senders[lease->request] ? senders[lease->request](pool, lease, sent, values, error)

@@ -282,6 +282,20 @@ static int surplus_row(const char *const *columns, size_t count, void *context)
 	return 0;
 }
 
+static int again_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	view->again(&(struct pool_again){
+		.job = (uint32_t)pool_number(columns[0]), .session = columns[1],
+		.board = (uint32_t)pool_number(columns[2]),
+		.copy = (uint32_t)pool_number(columns[3]), .pcs = columns[4],
+	}, view->context);
+	return 0;
+}
+
 static int machine_row(const char *const *columns, size_t count, void *context)
 {
 	const struct pool_view *view = context;
@@ -326,6 +340,9 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		  "SELECT id, job, session, number, copy, pc, machine, insertion, withdrawn_by, "
 		  "to_char(withdrawn_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
 		  "FROM dealbox.surplus ORDER BY job, number, copy, at" },
+		{ view->again, again_row,
+		  "SELECT job, session, number, copy, pcs FROM dealbox.status_again "
+		  "ORDER BY job, number, copy" },
 	};
 	int err = pool_command(pool, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", error);
 	size_t n;

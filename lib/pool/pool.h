@@ -18,7 +18,7 @@
 #include "pool/deals.h"
 #include "pool/lease.h"
 
-#define POOL_VERSION	1	/* of schema.sql */
+#define POOL_VERSION	2	/* of schema.sql */
 
 #define POOL_SESSION	128	/* size of a session's name */
 #define POOL_NAME	128	/* and of that of a PC */
@@ -88,6 +88,14 @@ struct pool_surplus {
 	const char *by, *at; /* the director who says that it is out of play; NULL = nobody does */
 };
 
+/* A copy that nobody holds: its board was taken out of play. pcs are those who have dealt it. */
+struct pool_again {
+	uint32_t job;
+	const char *session;
+	uint32_t board, copy;
+	const char *pcs;
+};
+
 /* A machine of a PC, as that PC has told. */
 struct pool_machine {
 	const char *pc, *name;
@@ -103,6 +111,7 @@ struct pool_view {
 	void (*machine)(const struct pool_machine *machine, void *context);
 	void (*left)(uint64_t copies, void *context);	/* that somebody has to deal; once */
 	void (*surplus)(const struct pool_surplus *surplus, void *context);
+	void (*again)(const struct pool_again *again, void *context);
 	void *context;
 };
 

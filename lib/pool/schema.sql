@@ -269,9 +269,11 @@ CREATE FUNCTION tell_pcs() RETURNS void LANGUAGE sql AS $$ SELECT pg_notify('dea
 -- latter. Returns the copies that this request got, and how long the lease lasts, in ms; 0 if
 -- somebody has declared the PC lost. That is an answer, not an error: it uses up the number of the
 -- request, so that both sides go on from the same one.
--- of_jobs: only of these.
+-- of_jobs: only of these. but_jobs, but_numbers, but_copies: not these copies, which the PC would give
+-- back.
 CREATE FUNCTION take(my_token uuid, my_ask bigint, my_nonce uuid, want integer,
-	of_jobs integer[] DEFAULT NULL)
+	of_jobs integer[] DEFAULT NULL, but_jobs integer[] DEFAULT '{}', but_numbers integer[] DEFAULT '{}',
+	but_copies integer[] DEFAULT '{}')
 RETURNS TABLE (lease_ms bigint, job integer, number integer, copy integer)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 #variable_conflict use_column
@@ -299,7 +301,11 @@ BEGIN
 			EXIT WHEN want <= 0;
 			WITH free AS (
 				SELECT c.number AS n, c.copy AS k FROM copy c
-				WHERE c.job = of_job AND c.pc IS NULL AND c.record IS NULL
+				WHERE c.job = of_job AND c.pc IS NULL AND c.record IS NULL AND
+					-- which keeps it a filter of the index's order
+					(cardinality(but_jobs) = 0 OR NOT EXISTS (
+					SELECT FROM unnest(but_jobs, but_numbers, but_copies) AS but(j, n, k)
+					WHERE c.job = but.j AND c.number = but.n AND c.copy = but.k))
 				ORDER BY c.number, c.copy LIMIT want FOR UPDATE SKIP LOCKED)
 			UPDATE copy c SET pc = mine.id, ask = my_ask FROM free
 				WHERE c.job = of_job AND c.number = free.n AND c.copy = free.k;
@@ -686,6 +692,12 @@ CREATE VIEW surplus AS SELECT r.id, r.job, j.session, r.number, r.copy, p.name A
 	FROM record r JOIN job j ON j.id = r.job JOIN pc p ON p.id = r.pc
 	WHERE r.standing = 'surplus' OR r.withdrawn_by IS NOT NULL;
 
+-- Copies that nobody holds, and of which a PC has a board that a director has taken out of play.
+CREATE VIEW status_again AS SELECT c.job, j.session, c.number, c.copy, string_agg(DISTINCT p.name, ', ') AS pcs
+	FROM record r JOIN copy c ON (c.job, c.number, c.copy) = (r.job, r.number, r.copy)
+	JOIN job j ON j.id = c.job JOIN pc p ON p.id = r.pc
+	WHERE r.withdrawn_by IS NOT NULL AND c.record IS NULL AND c.pc IS NULL GROUP BY 1, 2, 3, 4;
+
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION me, me_here, has_set, admission_of, jobs_of, records_of, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
 	TO dealbox_pc;
@@ -693,7 +705,7 @@ GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose
 	TO dealbox_director;
 -- views run functions as whoever reads them
 GRANT EXECUTE ON FUNCTION clock TO dealbox_pc, dealbox_director;
-GRANT SELECT ON status_event, status_pc, status_job, status_machine, status_left, surplus
+GRANT SELECT ON status_event, status_pc, status_job, status_machine, status_left, status_again, surplus
 	TO dealbox_pc, dealbox_director;
 
 ALTER TABLE pc ENABLE ROW LEVEL SECURITY;

@@ -34,6 +34,17 @@ function trouble(text, [job, board, copy, machine, , why]) {
 	return h("li", {}, with_commands([what, machine, why].filter(x => x).join(" · ")));
 }
 
+/* A copy that is dealt again only if a person says so, because its board was dealt here before. */
+function again(app, text, [job, board, copy]) {
+	async function redeal() {
+		if (await ask(text(N_("Is the board that was dealt here for this copy out of play?")), text(N_("Deal it again here")), text(N_("No"))))
+			app.call(PATH, "Event", "Redeal", "uuu", [job, board, copy]);
+	}
+
+	return h("div", { class: "row" }, h("span", {}, text(N_("Must be dealt again: job {job}, board {board}, copy {copy}"), { job, board, copy })),
+		 h("button", { type: "button", onclick: redeal }, text(N_("Deal it again here"))));
+}
+
 /* The panel, or null without an event. */
 export function event_panel(app) {
 	const event = app.service.event, text = (message, values) => say(app.language, message, values);
@@ -59,6 +70,7 @@ export function event_panel(app) {
 		 h("p", {}, text(N_("Left in the event: {n}"), { n: event.Left }),
 		   event.MinutesLeft ? " · " + text(N_("about {n} min"), { n: event.MinutesLeft }) : ""),
 		 bad.length > 0 && h("ul", { class: "bad" }, bad.map(one => trouble(text, one))),
+		 (event.Again || []).map(one => again(app, text, one)),
 		 h("div", { class: "row" }, h("button", { type: "button", onclick: rest },
 			text(event.Resting ? N_("Take copies again") : N_("Let other PCs deal")))),
 		 (event.Machines || []).length > 0 && h("div", { class: "scroll", tabindex: 0 }, h("table", {},

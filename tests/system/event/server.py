@@ -19,7 +19,7 @@ FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 
 
 def programs():
-    """The folder of PostgreSQL's programs, which Debian keeps out of PATH."""
+    """The folder of PostgreSQL's programs, which Debian keeps out of PATH, but for a slow script that is called psql."""
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
     assert found, "PostgreSQL's server is not installed"
     return found[-1]
@@ -83,7 +83,7 @@ class Server:
     @contextlib.contextmanager
     def session(self, database, text, user="owner"):
         """psql that has got this text, and keeps its transaction open until the end."""
-        with subprocess.Popen(["psql", "-X", "-A", "-t", "-q", "-h", self.folder, "-U", user, database],
+        with subprocess.Popen([os.path.join(programs(), "psql"), "-X", "-A", "-t", "-q", "-h", self.folder, "-U", user, database],
                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
             process.stdin.write(text + "\n")
             process.stdin.flush()
@@ -92,7 +92,7 @@ class Server:
 
     def sql(self, database, text, user="owner"):
         """Returns the rows as texts, columns separated by "|"; or the error, with SQLSTATE, as an exception."""
-        result = subprocess.run(["psql", "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose",
+        result = subprocess.run([os.path.join(programs(), "psql"), "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose",
                                  "-h", self.folder, "-U", user, database], input=text, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
         if result.returncode:

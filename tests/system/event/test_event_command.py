@@ -89,7 +89,7 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     assert re.fullmatch("(....-){4}....", found.pop("fingerprint"))
     assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "machines": [],
                      "surplus": [],
-                     "dismissed": []}, found
+                     "dismissed": [], "again": []}, found
 
 
 @test
@@ -764,7 +764,17 @@ def a_false_record_is_void(box):
     # the PC repeats its report: a board that a person has taken out of play does not count again
     send(box, name, "a", local, 1, of_a).expect(0, "1 boards count, 0 are surplus, 1 were taken back")
     b, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'B'")
+    a, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'A'")
+    # one who would give it back does not get it
+    but = SERVER.sql(name, "SELECT job, number, copy FROM dealbox.take('%s', 1, '%s', 9, NULL, '{1,1}', '{2,1}', '{1,1}')"
+                     % (a, NOBODY % 1), "a")
+    assert "1|2|1" not in but and but, but
+    SERVER.sql(name, "SELECT dealbox.give_back('%s', 2, '%s', '{%s}', '{%s}', '{%s}')" % (
+        a, NOBODY % 2, *(",".join(row.split("|")[n] for row in but) for n in range(3))), "a")
+    assert everything(box, name)["again"] == [{"job": 1, "session": "final", "board": 2, "copy": 1, "dealt by": "A"}]
+    director(box, name, "status").expect(0, r"job 1, board 2, copy 1 must be dealt again: by another PC, or .*\(A\)")
     assert take(name, "b", b, 1, 1) == [(1, 2, 1)]
+    assert not everything(box, name)["again"]
     local = dealt(box, "final", "2", 1, "other")
     send(box, name, "b", local, 1, moved(box, "of-b")).expect(0, "1 boards count")
     found = everything(box, name)

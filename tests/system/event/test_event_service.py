@@ -509,6 +509,50 @@ def test_a_void_board_is_dealt_by_another_pc():
         assert sorted(one.exact() + two.exact()) == sorted((board, 1) for board in DEALS)
 
 
+def test_a_void_board_of_the_only_pc_waits_for_a_person():
+    """It is not taken again and again, and not dealt before somebody says so."""
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 1)
+        pc.start()
+        finish(name, [pc], BOARDS)
+        run(name, "director", "void", "1", "2", "1", "--yes")
+
+        def offered():
+            return [list(map(int, copy)) for copy in pc.view()["Again"]] == [[1, 2, 1]]
+        wait("the offer", lambda: offered() and pc.has(Open=0))
+        # by its restart it finds that out again
+        pc.stop()
+        pc.start()
+        wait("the offer after a restart", lambda: offered() and pc.has(Open=0, State="online"))
+        out = run(name, "director", "status")
+        assert re.search("job 1, board 2, copy 1 must be dealt again.*A", out), out
+        wait("what was asked is answered", lambda: rows(name, "SELECT count(*) FROM dealbox.copy WHERE pc IS NOT NULL") == ["0"])
+        rows(name, "CREATE TABLE public.taken (n int); CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql "
+             "SECURITY DEFINER AS $$ BEGIN INSERT INTO public.taken VALUES (1); RETURN new; END $$; "
+             "CREATE TRIGGER note AFTER UPDATE OF pc ON dealbox.copy FOR EACH ROW EXECUTE FUNCTION public.note()")
+        # whenever it hears that there is something to take
+        asked = "SELECT asked FROM dealbox.pc"
+        for _ in range(3):
+            before = rows(name, asked)
+            rows(name, "SELECT pg_notify('dealbox', '')")
+            wait("a request", lambda before=before: pc.answer() or rows(name, asked) != before)
+        assert rows(name, "SELECT count(*) FROM public.taken") == ["0"], "it takes what it does not deal"
+        assert offered() and counted(name) == BOARDS - 1
+        begun = len([r for r in pc.records() if r["record"] == "insertion"])
+        for wrong in ((1, 3, 1), (1, 99, 1), (2, 2, 1)):
+            try:
+                pc.object(EVENT, "Event").Redeal(*map(dbus.UInt32, wrong))
+            except dbus.DBusException as error:
+                assert error.get_dbus_name() == "io.dealbox1.Error.NotFound", error
+            else:
+                raise AssertionError("a board that counts is dealt again")
+        assert begun == len([r for r in pc.records() if r["record"] == "insertion"])
+        pc.object(EVENT, "Event").Redeal(dbus.UInt32(1), dbus.UInt32(2), dbus.UInt32(1))
+        finish(name, [pc], BOARDS)
+        assert not pc.view()["Again"] and sorted(pc.exact()) == [(board, 1) for board in sorted(DEALS)]
+        assert "must be dealt again" not in run(name, "director", "status")
+
+
 def test_a_copy_whose_report_is_refused_goes_to_another_pc():
     with world() as (name, (one, two)):
         # a restored ledger, or a machine of the same name: these insertions of it were others

@@ -817,7 +817,7 @@ out:
 /* ---- status ------------------------------------------------------------- */
 
 struct lists {
-	struct json_object *pcs, *jobs, *machines, *surplus, *dismissed;
+	struct json_object *pcs, *jobs, *machines, *surplus, *dismissed, *again;
 };
 
 static void machine_json(const struct pool_machine *machine, void *context)
@@ -886,6 +886,19 @@ static void surplus_json(const struct pool_surplus *surplus, void *context)
 	json_object_array_add(surplus->by ? lists->dismissed : lists->surplus, object);
 }
 
+static void again_json(const struct pool_again *again, void *context)
+{
+	struct json_object *object = json_object_new_object();
+	struct lists *lists = context;
+
+	json_add_number(object, "job", again->job);
+	json_add_text(object, "session", again->session);
+	json_add_number(object, "board", again->board);
+	json_add_number(object, "copy", again->copy);
+	json_add_text(object, "dealt by", again->pcs);
+	json_object_array_add(lists->again, object);
+}
+
 static void machine_say(const struct pool_machine *machine, void *context)
 {
 	(void)context;
@@ -933,10 +946,18 @@ static void surplus_say(const struct pool_surplus *surplus, void *context)
 	    surplus->insertion, surplus->by ? "" : ": take it out of play");
 }
 
+static void again_say(const struct pool_again *again, void *context)
+{
+	(void)context;
+	put("job %" PRIu32 ", board %" PRIu32 ", copy %" PRIu32 " must be dealt again: "
+	    "by another PC, or where it was dealt (%s), if somebody there says so\n",
+	    again->job, again->board, again->copy, again->pcs);
+}
+
 static int status_print(struct call *call, struct dealbox_error *error)
 {
 	const struct pool_view view = { .pc = pc_say, .job = job_say, .machine = machine_say,
-					.surplus = surplus_say };
+					.surplus = surplus_say, .again = again_say };
 	struct pool_event event;
 	char print[POOL_PRINT];
 	int err = pool_get_event(call->pool, &event, error);
@@ -955,7 +976,7 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	struct lists lists;
 	const struct pool_view view = {
 		.pc = pc_json, .job = job_json, .machine = machine_json,
-		.surplus = surplus_json, .context = &lists
+		.surplus = surplus_json, .again = again_json, .context = &lists
 	};
 	struct json_object *object;
 	char print[POOL_PRINT];
@@ -968,7 +989,7 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	object = json_object_new_object();
 	lists = (struct lists){ json_object_new_array(), json_object_new_array(),
 				json_object_new_array(), json_object_new_array(),
-				json_object_new_array() };
+				json_object_new_array(), json_object_new_array() };
 	json_add_text(object, "event", event.name);
 	json_add_text(object, "fingerprint", print);
 	json_object_object_add(object, "rehearsal", json_object_new_boolean(event.rehearsal));
@@ -979,6 +1000,7 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	json_object_object_add(object, "machines", lists.machines);
 	json_object_object_add(object, "surplus", lists.surplus);
 	json_object_object_add(object, "dismissed", lists.dismissed);
+	json_object_object_add(object, "again", lists.again);
 	err = pool_look(call->pool, &view, error);
 	if (err)
 		json_object_put(object);
