@@ -135,19 +135,21 @@ int job_load(struct dealbox_ledger *ledger, struct jobs *jobs, uint64_t id, stru
 
 /* Insertions without a verdict */
 struct open_list {
-	uint64_t *list;
+	struct dealbox_ledger_insertion *list;
 	size_t count;
 };
 
 static int add_open(const struct dealbox_ledger_insertion *insertion, void *context)
 {
 	struct open_list *open = context;
-	uint64_t *grown = realloc(open->list, (open->count + 1) * sizeof(*grown));
+	struct dealbox_ledger_insertion *grown =
+		realloc(open->list, (open->count + 1) * sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
 	open->list = grown;
-	grown[open->count++] = insertion->id;
+	grown[open->count] = *insertion;
+	grown[open->count++].outcome = DEALBOX_LEDGER_UNKNOWN;
 	return 0;
 }
 
@@ -157,8 +159,7 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
 	int err = dealbox_ledger_insertions(ledger, 0, true, add_open, &open);
 
 	for (*settled = 0; !err && *settled < open.count; ++*settled)
-		err = dealbox_ledger_end(ledger, open.list[*settled], DEALBOX_LEDGER_UNKNOWN, 0, 0,
-					 NULL, 0);
+		err = dealbox_ledger_end(ledger, &open.list[*settled], NULL, 0);
 	free(open.list);
 	return err;
 }

@@ -139,16 +139,22 @@ static enum did do_begin(struct dealing *d, const struct step *step)
 		.act = DEALBOX_ACT_REVEAL, .uid = getuid(), .job = step->copy.job,
 		.board = step->copy.board, .machine = d->engine.id,
 	};
+	struct dealbox_ledger_insertion insertion = {
+		.job = step->copy.job, .board = step->copy.board, .copy = step->copy.copy,
+		.number = step->insertion, .plan = d->plan_id,
+	};
 	int err = 0;
 
+	_Static_assert(sizeof(insertion.machine) >= DEALING_ID, "the name of a machine");
+	snprintf(insertion.machine, sizeof(insertion.machine), "%s", d->engine.id);
 	if (d->engine.by_hand)
 		err = dealbox_ledger_add_act(d->ledger, &revealed);
 	if (!err && d->engine.confirm && !d->engine.capture)
 		err = dealbox_ledger_add_act(d->ledger, &emptied);
 	if (!err)
-		err = dealbox_ledger_begin(d->ledger, step->copy.job, step->copy.board,
-					   step->copy.copy, d->engine.id, step->insertion,
-					   d->plan_id, &d->insertion);
+		err = dealbox_ledger_begin(d->ledger, &insertion);
+	if (!err)
+		d->insertion = insertion.id;
 	/* it is certified later, perhaps when another machine is connected */
 	if (!err && d->engine.emulated)
 		err = dealbox_ledger_add_emulation(d->ledger, d->insertion);
@@ -199,6 +205,10 @@ static int record_end(struct dealing *d, const struct step *step,
 {
 	const struct dealbox_trace *trace = dealing_trace(d, step->insertion);
 	size_t count = trace ? dealbox_trace_count(trace) : 0, n;
+	const struct dealbox_ledger_insertion ended = {
+		.id = d->insertion, .outcome = outcome, .reason = reason,
+		.differences = differences,
+	};
 	struct dealbox_event *events = NULL;
 	int err;
 
@@ -209,8 +219,7 @@ static int record_end(struct dealing *d, const struct step *step,
 		for (n = 0; n < count; n++)
 			events[n] = *dealbox_trace_get(trace, n);
 	}
-	err = dealbox_ledger_end(d->ledger, d->insertion, outcome, reason, differences,
-				 events, count);
+	err = dealbox_ledger_end(d->ledger, &ended, events, count);
 	if (events)
 		sodium_memzero(events, count * sizeof(*events));
 	free(events);

@@ -36,28 +36,46 @@ int ledger_commit(struct dealbox_ledger *l, int error)
 	return error;
 }
 
-int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
-		  const char *format, ...)
+/* Bind the fields of an insertion that a record of this kind has, from parameter n on. */
+static int bind_fields(struct dealbox_ledger *l, sqlite3_stmt *stmt, enum ledger_kind kind, int n,
+		       const struct dealbox_ledger_insertion *insertion)
+{
+	const struct ledger_column *column;
+	int rc = SQLITE_OK;
+
+	for (column = ledger_tables[kind].columns; column->name; column++) {
+		const struct ledger_field *field = &column->field;
+
+		if (!field->name)
+			continue;
+		if (field->form == 't')
+			rc = sqlite3_bind_text(stmt, n++, (const char *)insertion + field->offset,
+					       -1, SQLITE_STATIC);
+		else
+			sqlite3_bind_int64(stmt, n++, ledger_field_number(field, insertion));
+	}
+	return rc == SQLITE_OK ? 0 : ledger_fail_sql(l, "preparing a query");
+}
+
+static int append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
+		  const struct dealbox_ledger_insertion *insertion, const char *format, va_list ap)
 {
 	uint64_t next = ledger_next(l);
 	sqlite3_stmt *stmt = l->insert[kind];
-	char sql[LEDGER_STATEMENT], columns[LEDGER_SQL];
+	char sql[LEDGER_STATEMENT];
 	uint8_t hash[DEALBOX_LEDGER_HASH];
-	va_list ap;
 	int err, rc;
 
 	if (!stmt) {
-		rc = ledger_columns(kind, columns);
-		snprintf(sql, sizeof(sql), "INSERT INTO %s (seq, %s) VALUES (?%.*s)",
-			 ledger_tables[kind].name, columns, 2 * rc, ",?,?,?,?,?,?,?,?");
+		ledger_insert(kind, sql);
 		stmt = l->insert[kind] = ledger_prepare(l, sql);
 		if (!stmt)
 			return l->failed;
 	}
 	sqlite3_bind_int64(stmt, 1, next);
-	va_start(ap, format);
 	err = ledger_bind(l, stmt, 2, format, ap);
-	va_end(ap);
+	if (!err)
+		err = bind_fields(l, stmt, kind, 2 + (int)strlen(format), insertion);
 	if (!err) {
 		rc = sqlite3_step(stmt);
 		err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
@@ -83,6 +101,45 @@ int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 	if (seq)
 		*seq = next;
 	return 0;
+}
+
+int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
+		  const char *format, ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, format);
+	err = append(l, kind, seq, NULL, format, ap);
+	va_end(ap);
+	return err;
+}
+
+int ledger_append_insertion(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
+			    const struct dealbox_ledger_insertion *insertion, const char *format,
+			    ...)
+{
+	va_list ap;
+	int err;
+
+	va_start(ap, format);
+	err = append(l, kind, seq, insertion, format, ap);
+	va_end(ap);
+	return err;
+}
+
+int64_t ledger_field_number(const struct ledger_field *field,
+			    const struct dealbox_ledger_insertion *insertion)
+{
+	uint32_t narrow;
+	int64_t wide;
+
+	if (field->size == sizeof(wide)) {
+		memcpy(&wide, (const char *)insertion + field->offset, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, (const char *)insertion + field->offset, sizeof(narrow));
+	return narrow;
 }
 
 static void hash_number(crypto_generichash_state *state, uint64_t value)

@@ -92,6 +92,8 @@ int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const c
  * the last step. NULL: l->failed has the error. End it with ledger_done().
  */
 sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...);
+sqlite3_stmt *ledger_vquery(struct dealbox_ledger *l, const char *sql, const char *format,
+			    va_list ap);
 /* Ends the use of a statement: its arguments may be freed, and its read transaction ends. */
 void ledger_done(struct dealbox_ledger *l, sqlite3_stmt *stmt);
 /* Frees all statements; call it before closing the database. */
@@ -116,10 +118,17 @@ int ledger_commit(struct dealbox_ledger *l, int error);
 
 /*
  * Adds a record within a transaction: the values of its table's columns, by
- * format as above. Its number is in *seq.
+ * format as above. Its number is in *seq. The table has no column with a field.
  */
 int ledger_append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
 		  const char *format, ...);
+/* The same with the fields of an insertion; format is for the columns without a field. */
+int ledger_append_insertion(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq,
+			    const struct dealbox_ledger_insertion *insertion, const char *format,
+			    ...);
+/* Returns the value of a field that is a number. */
+int64_t ledger_field_number(const struct ledger_field *field,
+			    const struct dealbox_ledger_insertion *insertion);
 
 /*
  * Computes the hash of the record: of the hash before it, its number, its kind and its columns.

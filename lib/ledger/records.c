@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/event.h>
+
 #include "ledger-internal.h"
 #include "sql.h"
 
@@ -579,9 +581,11 @@ static int get_terms(struct dealbox_ledger *l, uint64_t job, struct terms *terms
 }
 
 /* Checks that this copy may be begun now. */
-static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-		       unsigned int copy, struct terms *terms)
+static int check_begin(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion,
+		       struct terms *terms)
 {
+	unsigned int board = insertion->board, copy = insertion->copy;
+	uint64_t job = insertion->job;
 	struct dealbox_ledger_repeat before;
 	int64_t state;
 	int err;
@@ -621,15 +625,15 @@ static int check_begin(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 	return err;
 }
 
-int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-			 unsigned int copy, const char *machine, uint32_t number, uint32_t plan,
-			 uint64_t *insertion)
+int dealbox_ledger_begin(struct dealbox_ledger *l, struct dealbox_ledger_insertion *insertion)
 {
+	const char *machine = insertion->machine;
+	uint32_t number = insertion->number;
 	struct terms terms = { 0 };
 	int64_t other;
 	int err;
 
-	if (!*machine || !number)
+	if (!*machine || !memchr(machine, '\0', sizeof(insertion->machine)) || !number)
 		return ledger_fail(l, -EINVAL, "an insertion has a machine and a number");
 	err = ledger_begin(l);
 	if (err)
@@ -641,7 +645,7 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 						"take the board out, empty it, and put it in again",
 						number, machine);
 	else if (err == -ENOENT)
-		err = check_begin(l, job, board, copy, &terms);
+		err = check_begin(l, insertion, &terms);
 	/* A machine may refuse this, too; but our own record is the one that counts. */
 	if (!err && !(terms.options & DEALBOX_JOB_CAPTURE)) {
 		err = ledger_number(l, &other, "SELECT insertion FROM insertions WHERE machine = ? "
@@ -654,25 +658,26 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int bo
 		else if (err == -ENOENT)
 			err = 0;
 	}
-	if (!err)
-		err = ledger_append(l, LEDGER_INSERTION, insertion, "iuiitiii", ledger_now(), job,
-				    (int64_t)board, (int64_t)copy, machine, (int64_t)number,
-				    (int64_t)plan,
-				    (int64_t)!!(terms.options & DEALBOX_JOB_CAPTURE));
+	if (!err) {
+		insertion->begun = ledger_now();
+		err = ledger_append_insertion(l, LEDGER_INSERTION, &insertion->id, insertion, "i",
+					      (int64_t)!!(terms.options & DEALBOX_JOB_CAPTURE));
+	}
 	return ledger_commit(l, err);
 }
 
-static int add_trace(struct dealbox_ledger *l, uint64_t insertion,
-		     const struct dealbox_event *events, size_t count, uint64_t *trace)
+static int add_trace(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion,
+		     const struct dealbox_event *events, uint64_t *trace)
 {
-	size_t size = count * sizeof(*events) + LEDGER_SEAL_EXTRA;
+	size_t size = insertion->events * sizeof(*events) + LEDGER_SEAL_EXTRA;
 	uint8_t *sealed = malloc(size);
 	int err;
 
 	if (!sealed)
 		return ledger_fail(l, -ENOMEM, "no memory");
-	ledger_seal(l, ledger_next(l), events, count * sizeof(*events), sealed);
-	err = ledger_append(l, LEDGER_TRACE, trace, "uib", insertion, (int64_t)count, sealed, size);
+	ledger_seal(l, ledger_next(l), events, insertion->events * sizeof(*events), sealed);
+	err = ledger_append_insertion(l, LEDGER_TRACE, trace, insertion, "ub", insertion->id,
+				      sealed, size);
 	free(sealed);
 	return err;
 }
@@ -686,10 +691,11 @@ const char *dealbox_ledger_outcome_name(enum dealbox_ledger_outcome outcome)
 	return outcome < sizeof(names) / sizeof(names[0]) ? names[outcome] : "?";
 }
 
-int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
-		       enum dealbox_ledger_outcome outcome, unsigned int reason,
-		       unsigned int differences, const struct dealbox_event *events, size_t count)
+int dealbox_ledger_end(struct dealbox_ledger *l, const struct dealbox_ledger_insertion *insertion,
+		       const struct dealbox_event *events, size_t count)
 {
+	struct dealbox_ledger_insertion ended = *insertion;
+	enum dealbox_ledger_outcome outcome = ended.outcome;
 	bool complete = outcome == DEALBOX_LEDGER_EXACT || outcome == DEALBOX_LEDGER_DIFFERS ||
 			outcome == DEALBOX_LEDGER_CAPTURED;
 	int64_t capture, verdict;
@@ -700,34 +706,35 @@ int dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
 		return ledger_fail(l, -EINVAL, "%d is not an outcome", outcome);
 	if (complete && (!events || !count))
 		return ledger_fail(l, -EINVAL, "a board is not recorded without its trace");
-	if (outcome == DEALBOX_LEDGER_EXACT && (differences || reason))
+	if (outcome == DEALBOX_LEDGER_EXACT && (ended.differences || ended.reason))
 		return ledger_fail(l, -EINVAL,
 				   "an exact duplicate has no differences and no reason");
 	err = ledger_begin(l);
 	if (err)
 		return err;
 	err = ledger_number(l, &capture, "SELECT capture FROM insertions WHERE seq = ?", "u",
-			    insertion);
+			    ended.id);
 	if (err == -ENOENT)
 		err = ledger_fail(l, err, "there is no insertion %llu",
-				  (unsigned long long)insertion);
+				  (unsigned long long)ended.id);
 	if (!err) {
 		err = ledger_number(l, &verdict, "SELECT seq FROM verdicts WHERE insertion = ?",
-				    "u", insertion);
+				    "u", ended.id);
 		if (!err)
 			err = ledger_fail(l, -EALREADY, "insertion %llu has a verdict",
-					  (unsigned long long)insertion);
+					  (unsigned long long)ended.id);
 		else if (err == -ENOENT)
 			err = 0;
 	}
 	if (!err && complete && capture != (outcome == DEALBOX_LEDGER_CAPTURED))
 		err = ledger_fail(l, -EINVAL, "a capture is captured, a deal is exact or differs");
+	ended.events = (unsigned int)count;
+	ended.ended = ledger_now();
 	if (!err && events && count)
-		err = add_trace(l, insertion, events, count, &trace);
+		err = add_trace(l, &ended, events, &trace);
 	if (!err)
-		err = ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
-				    (int64_t)outcome, (int64_t)reason, (int64_t)differences,
-				    trace);
+		err = ledger_append_insertion(l, LEDGER_VERDICT, NULL, &ended, "uo", ended.id,
+					      trace);
 	err = ledger_commit(l, err);
 	/* after each board the file itself is complete: it may be copied, or the WAL be lost */
 	if (!err)
@@ -835,54 +842,92 @@ int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,
 	return err;
 }
 
-#define SQL_INSERTIONS(which) \
-	"SELECT i.seq, i.job, i.number, i.copy, i.machine, i.insertion, i.plan, i.at, " \
-	" coalesce(v.at, 0), coalesce(v.outcome, 0), coalesce(v.reason, 0), " \
-	" coalesce(v.differences, 0), coalesce(t.events, 0) FROM insertions i " \
-	"LEFT JOIN verdicts v ON v.insertion = i.seq LEFT JOIN traces t ON t.seq = v.trace " \
-	"WHERE " which
-
-/* Calls each() for each row of SQL_INSERTIONS. */
-static int each_insertion(struct dealbox_ledger *l, sqlite3_stmt *stmt,
-			  int (*each)(const struct dealbox_ledger_insertion *insertion,
-				      void *context), void *context)
+/* Reads a field from a column of a row. */
+static void read_field(sqlite3_stmt *stmt, int n, const struct ledger_field *field,
+		       struct dealbox_ledger_insertion *insertion)
 {
-	struct dealbox_ledger_insertion i;
-	int err = 0;
+	char *to = (char *)insertion + field->offset;
+	int64_t wide = sqlite3_column_int64(stmt, n);
+	uint32_t narrow = (uint32_t)wide;
 
+	if (field->form == 't')
+		copy_text(to, field->size, sqlite3_column_text(stmt, n));
+	else if (field->size == sizeof(wide))
+		memcpy(to, &wide, sizeof(wide));
+	else
+		memcpy(to, &narrow, sizeof(narrow));
+}
+
+/*
+ * Calls each() for each insertion i with its verdict v and its trace; which: a condition, whose
+ * arguments follow each().
+ */
+static int each_insertion(struct dealbox_ledger *l, const char *which,
+			  int (*each)(const struct dealbox_ledger_insertion *insertion,
+				      void *context), void *context, const char *format, ...)
+{
+	const struct ledger_column *column = NULL;
+	struct dealbox_ledger_insertion insertion;
+	char sql[LEDGER_STATEMENT];
+	size_t length = snprintf(sql, sizeof(sql), "SELECT i.seq");
+	enum ledger_kind kind;
+	sqlite3_stmt *stmt;
+	int err = 0, n;
+	va_list ap;
+
+	while ((column = ledger_next_field(column, &kind)))
+		length += snprintf(sql + length, sizeof(sql) - length, ", coalesce(%c.%s, 0)",
+				   ledger_tables[kind].name[0], column->name);
+	snprintf(sql + length, sizeof(sql) - length,
+		 " FROM insertions i LEFT JOIN verdicts v ON v.insertion = i.seq "
+		 "LEFT JOIN traces t ON t.seq = v.trace WHERE %s", which);
+	va_start(ap, format);
+	stmt = ledger_vquery(l, sql, format, ap);
+	va_end(ap);
 	while (next_row(l, stmt, "reading insertions", &err)) {
-		memset(&i, 0, sizeof(i));
-		i.id = sqlite3_column_int64(stmt, 0);
-		i.job = sqlite3_column_int64(stmt, 1);
-		i.board = sqlite3_column_int64(stmt, 2);
-		i.copy = sqlite3_column_int64(stmt, 3);
-		copy_text(i.machine, sizeof(i.machine), sqlite3_column_text(stmt, 4));
-		i.number = sqlite3_column_int64(stmt, 5);
-		i.plan = sqlite3_column_int64(stmt, 6);
-		i.begun = sqlite3_column_int64(stmt, 7);
-		i.ended = sqlite3_column_int64(stmt, 8);
-		i.outcome = sqlite3_column_int64(stmt, 9);
-		i.reason = sqlite3_column_int64(stmt, 10);
-		i.differences = sqlite3_column_int64(stmt, 11);
-		i.events = sqlite3_column_int64(stmt, 12);
-		err = each(&i, context);
+		memset(&insertion, 0, sizeof(insertion));
+		insertion.id = sqlite3_column_int64(stmt, 0);
+		for (n = 1; (column = ledger_next_field(column, &kind)); n++)
+			read_field(stmt, n, &column->field, &insertion);
+		err = each(&insertion, context);
 	}
 	return err;
+}
+
+bool dealbox_ledger_get_field(const struct dealbox_ledger_insertion *insertion, unsigned int n,
+			      struct dealbox_ledger_field *out)
+{
+	const struct ledger_column *column = NULL;
+	enum ledger_kind kind;
+
+	do {
+		column = ledger_next_field(column, &kind);
+	} while (column && n--);
+	if (!column)
+		return false;
+	*out = (struct dealbox_ledger_field){ .name = column->field.name };
+	if (column->field.form == 't') {
+		out->text = (const char *)insertion + column->field.offset;
+		return true;
+	}
+	out->number = ledger_field_number(&column->field, insertion);
+	if (column->field.form == 'o')
+		out->text = out->number ? dealbox_ledger_outcome_name(insertion->outcome) :
+					  "no verdict";
+	else if (column->field.form == 'e')
+		out->text = out->number ? dealbox_event_name(insertion->reason) : "";
+	return true;
 }
 
 int dealbox_ledger_insertions(struct dealbox_ledger *l, uint64_t job, bool open_only,
 			      int (*each)(const struct dealbox_ledger_insertion *insertion,
 					  void *context), void *context)
 {
-	sqlite3_stmt *stmt;
-
 	/* "0 or this job" would search everything that was ever dealt */
-	stmt = job ? ledger_query(l, SQL_INSERTIONS("i.job = ?2 AND (NOT ?1 OR v.seq IS NULL) "
-						    "ORDER BY i.seq"), "iu", (int64_t)open_only,
-						    job) :
-	       ledger_query(l, SQL_INSERTIONS("NOT ?1 OR v.seq IS NULL ORDER BY i.seq"), "i",
-			    (int64_t)open_only);
-	return each_insertion(l, stmt, each, context);
+	return job ? each_insertion(l, "i.job = ?2 AND (NOT ?1 OR v.seq IS NULL) ORDER BY i.seq",
+				    each, context, "iu", (int64_t)open_only, job) :
+	       each_insertion(l, "NOT ?1 OR v.seq IS NULL ORDER BY i.seq", each, context, "i",
+			      (int64_t)open_only);
 }
 
 static int keep_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
@@ -897,10 +942,8 @@ int dealbox_ledger_last(struct dealbox_ledger *l, const char *machine,
 	int err;
 
 	last->id = 0;
-	err = each_insertion(l, ledger_query(l,
-					     SQL_INSERTIONS("i.machine = ? ORDER BY i.seq DESC "
-							    "LIMIT 1"),
-					     "t", machine), keep_insertion, last);
+	err = each_insertion(l, "i.machine = ? ORDER BY i.seq DESC LIMIT 1", keep_insertion, last,
+			     "t", machine);
 	if (!err && !last->id)
 		err = ledger_fail(l, -ENOENT, "nothing was dealt by the machine %s", machine);
 	return err;
@@ -1139,19 +1182,22 @@ int dealbox_ledger_restored(struct dealbox_ledger *l, uint64_t *record)
 /* Records an insertion with unknown outcome, because the copy may have been begun. */
 static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board, unsigned int copy)
 {
+	struct dealbox_ledger_insertion insertion = {
+		.job = job, .board = board, .copy = copy, .machine = RESTORED,
+		.begun = ledger_now(), .outcome = DEALBOX_LEDGER_UNKNOWN,
+	};
 	int64_t number;
-	uint64_t insertion;
 	int err = ledger_number(l, &number, "SELECT coalesce(max(insertion), 0) + 1 FROM "
 					    "insertions WHERE machine = ?", "t", RESTORED);
 
-	if (!err)
-		err = ledger_append(l, LEDGER_INSERTION, &insertion, "iuiitiii", ledger_now(), job,
-				    (int64_t)board, (int64_t)copy, RESTORED, number, (int64_t)0,
-				    (int64_t)0);
-	return err ? err :
-		     ledger_append(l, LEDGER_VERDICT, NULL, "iuiiio", ledger_now(), insertion,
-				   (int64_t)DEALBOX_LEDGER_UNKNOWN, (int64_t)0, (int64_t)0,
-				   (uint64_t)0);
+	if (err)
+		return err;
+	insertion.number = (uint32_t)number;
+	insertion.ended = insertion.begun;
+	err = ledger_append_insertion(l, LEDGER_INSERTION, &insertion.id, &insertion, "i",
+				      (int64_t)0);
+	return err ? err : ledger_append_insertion(l, LEDGER_VERDICT, NULL, &insertion, "uo",
+						   insertion.id, (uint64_t)0);
 }
 
 /*

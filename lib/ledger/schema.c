@@ -7,10 +7,15 @@
 
 #define AT	"time of the record: µs since 1970, UTC"
 
+/* The member of struct dealbox_ledger_insertion that has the value of a column */
+#define FIELD(name, form, member) \
+	{ name, form, offsetof(struct dealbox_ledger_insertion, member), \
+	  sizeof(((struct dealbox_ledger_insertion *)0)->member) }
+
 /*
- * A new column also needs a step in ledger_migrations, and a value wherever records.c appends a
- * record of its kind. It changes the hash of its records: add it to a new table, or leave it out of
- * the hashes of older records.
+ * A new column also needs a step in ledger_migrations. Without a field, it needs a value wherever
+ * records.c appends a record of its kind. It changes the hash of its records: add it to a new
+ * table, or leave it out of the hashes of older records.
  */
 const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	[LEDGER_SET] = {
@@ -50,34 +55,40 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	[LEDGER_INSERTION] = {
 		"insertions", "insertion", "Written *before* START is sent: this insertion of this "
 					   "machine is for this copy of this board.", {
-		{ "at", "at", NULL, AT },
-		{ "job", "job", NULL, "number of the job's record" },
-		{ "number", "board", NULL, "number of the board" },
-		{ "copy", "copy", NULL, "copy of the board, from 1; of an original: its pocket, "
-					"from 1" },
-		{ "machine", "machine", NULL, "serial number of the machine, or its port" },
-		{ "insertion", "insertion", NULL, "the machine's number of the insertion" },
-		{ "plan", "plan", NULL, "number of the plan, as given to the machine" },
+		{ "at", "at", NULL, AT, FIELD("begun", 'n', begun) },
+		{ "job", "job", NULL, "number of the job's record", FIELD("job", 'n', job) },
+		{ "number", "board", NULL, "number of the board", FIELD("board", 'n', board) },
+		{ "copy", "copy", NULL,
+		  "copy of the board, from 1; of an original: its pocket, from 1",
+		  FIELD("copy", 'n', copy) },
+		{ "machine", "machine", NULL, "serial number of the machine, or its port",
+		  FIELD("machine", 't', machine) },
+		{ "insertion", "insertion", NULL, "the machine's number of the insertion",
+		  FIELD("insertion", 'n', number) },
+		{ "plan", "plan", NULL, "number of the plan, as given to the machine",
+		  FIELD("plan", 'n', plan) },
 		{ "capture", "capture", "json(iif(capture, 'true', 'false'))",
 		  "true: the board is an original that is read" },
 	} },
 	[LEDGER_TRACE] = {
 		"traces", "trace", "Every event of an insertion.", {
 		{ "insertion", "of", NULL, "number of the insertion's record" },
-		{ "events", "events", NULL, "number of events" },
+		{ "events", "events", NULL, "number of events", FIELD("events", 'n', events) },
 		{ "sealed", NULL, NULL, "the events, encrypted" },
 	} },
 	[LEDGER_VERDICT] = {
 		"verdicts", "verdict", "The outcome of an insertion.", {
-		{ "at", "at", NULL, AT },
+		{ "at", "at", NULL, AT, FIELD("ended", 'n', ended) },
 		{ "insertion", "of", NULL, "number of the insertion's record" },
 		{ "outcome", "outcome", SQL_NAME(OUTCOME_NAMES, "outcome"),
 		  "exact; differs; void; unknown: it was cut short; captured: the original was "
-		  "read" },
-		{ "reason", "reason", NULL, "type of the event that stopped a void deal "
-					    "(`DEALBOX_EV_`); 0: none" },
+		  "read", FIELD("outcome", 'o', outcome) },
+		{ "reason", "reason", NULL,
+		  "type of the event that stopped a void deal (`DEALBOX_EV_`); 0: none",
+		  FIELD("reason", 'e', reason) },
 		{ "differences", "differences", NULL,
-		  "number of differences between board and plan" },
+		  "number of differences between board and plan",
+		  FIELD("differences", 'n', differences) },
 		{ "trace", "trace", NULL, "number of the trace's record; null: none" },
 	} },
 	[LEDGER_ACT] = {
@@ -126,16 +137,53 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	} },
 };
 
-int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
+void ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL])
 {
 	const struct ledger_column *column;
 	size_t length = 0;
-	int count = 0;
 
 	for (column = ledger_tables[kind].columns; column->name; column++)
-		length += snprintf(sql + length, LEDGER_SQL - length, "%s%s", count++ ? ", " : "",
+		length += snprintf(sql + length, LEDGER_SQL - length, "%s%s", length ? ", " : "",
 				   column->name);
-	return count;
+}
+
+void ledger_insert(enum ledger_kind kind, char sql[LEDGER_STATEMENT])
+{
+	const struct ledger_table *table = &ledger_tables[kind];
+	const struct ledger_column *column;
+	char columns[LEDGER_SQL];
+	unsigned int given = 2, field = 2;
+	size_t length;
+
+	for (column = table->columns; column->name; column++)
+		field += !column->field.name;
+	ledger_columns(kind, columns);
+	length = snprintf(sql, LEDGER_STATEMENT, "INSERT INTO %s (seq, %s) VALUES (?1", table->name,
+			  columns);
+	for (column = table->columns; column->name; column++)
+		length += snprintf(sql + length, LEDGER_STATEMENT - length, ", ?%u",
+				   column->field.name ? field++ : given++);
+	snprintf(sql + length, LEDGER_STATEMENT - length, ")");
+}
+
+const struct ledger_column *ledger_next_field(const struct ledger_column *column,
+					      enum ledger_kind *kind)
+{
+	if (column) {
+		column++;
+	} else {
+		*kind = LEDGER_SET;
+		column = ledger_tables[*kind].columns;
+	}
+	while (!column->field.name) {
+		if (column->name)
+			column++;
+		else if (++*kind < LEDGER_KINDS)
+			column = ledger_tables[*kind].columns;
+		else
+			return NULL;
+	}
+	return column;
 }
 
 void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL])

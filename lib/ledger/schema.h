@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The tables of the ledger. INSERT, SELECT, exports and docs/ledger-records.c, which makes a page
- * of them, all follow ledger_tables. schema.c needs no other file of the library.
+ * of them, all follow ledger_tables. So does struct dealbox_ledger_insertion: a column with a field
+ * is written from it and read into it. schema.c needs no other file of the library.
  */
 #ifndef LEDGER_SCHEMA_H
 #define LEDGER_SCHEMA_H
@@ -26,11 +27,20 @@ enum ledger_kind {
 
 #define LEDGER_COLUMNS	9	/* of a table, one more than any has */
 
+/* The place of a column's value in struct dealbox_ledger_insertion. */
+struct ledger_field {
+	const char *name;	/* for programs; NULL = there is none */
+	char form;		/* n = number, t = text, o = an outcome, e = type of an event */
+	size_t offset;
+	size_t size;		/* of a number: 4 or 8 bytes */
+};
+
 struct ledger_column {
 	const char *name;
 	const char *key;	/* in an export; NULL = not exported */
 	const char *value;	/* there: an SQL expression; NULL = the column */
 	const char *about;	/* for people: phrases, without a full stop at the end */
+	struct ledger_field field;
 };
 
 /* The table of a kind. The hash of a record covers seq and these columns, in this order. */
@@ -47,12 +57,21 @@ extern const char *const ledger_migrations[];
 extern const int ledger_version;
 
 #define LEDGER_SQL		1024	/* bytes of a list of columns, at most */
-#define LEDGER_STATEMENT	1152	/* bytes of a statement with one */
+#define LEDGER_STATEMENT	1408	/* bytes of a statement with one */
 
+/* Write "at, session, boards, digest", as SELECT has it. */
+void ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL]);
 /*
- * Write "at, session, boards, digest", as INSERT and SELECT have it. Returns the number of columns.
+ * Write an INSERT. Its parameters are the number of the record, the columns without a field, and
+ * those with one.
  */
-int ledger_columns(enum ledger_kind kind, char sql[LEDGER_SQL]);
+void ledger_insert(enum ledger_kind kind, char sql[LEDGER_STATEMENT]);
+/*
+ * Return the column with a field that follows this one, or the first if it is NULL; NULL: there are
+ * no more. *kind is the kind of its table.
+ */
+const struct ledger_column *ledger_next_field(const struct ledger_column *column,
+					      enum ledger_kind *kind);
 /* Write "'at', at, 'session', session", the arguments of json_object() in an export. */
 void ledger_export_columns(enum ledger_kind kind, char sql[LEDGER_SQL]);
 

@@ -157,8 +157,8 @@ void ledger_forget(struct dealbox_ledger *l)
 		sqlite3_finalize(l->kept[--l->kept_count]);
 }
 
-static sqlite3_stmt *query(struct dealbox_ledger *l, const char *sql, const char *format,
-			   va_list ap)
+sqlite3_stmt *ledger_vquery(struct dealbox_ledger *l, const char *sql, const char *format,
+			    va_list ap)
 {
 	sqlite3_stmt *stmt = statement(l, sql);
 
@@ -175,7 +175,7 @@ sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char
 	va_list ap;
 
 	va_start(ap, format);
-	stmt = query(l, sql, format, ap);
+	stmt = ledger_vquery(l, sql, format, ap);
 	va_end(ap);
 	return stmt;
 }
@@ -188,7 +188,7 @@ int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 	int rc;
 
 	va_start(ap, format);
-	stmt = query(l, sql, format, ap);
+	stmt = ledger_vquery(l, sql, format, ap);
 	va_end(ap);
 	if (!stmt)
 		return l->failed;

@@ -20,6 +20,7 @@
 #include "dealing/job-ledger.h"
 
 #include "freed_memory.h"
+#include "insertion.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define WRITE (DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE)
@@ -275,20 +276,16 @@ static int taken(int *error)
 
 int __real_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
-int __real_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine_id, uint32_t number,
-				uint32_t plan, uint64_t *insertion);
-int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine_id, uint32_t number,
-				uint32_t plan, uint64_t *insertion);
-int __real_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
-			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events,
-			      size_t count);
-int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
-			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events,
-			      size_t count);
+int __real_dealbox_ledger_begin(struct dealbox_ledger *l,
+				struct dealbox_ledger_insertion *insertion);
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l,
+				struct dealbox_ledger_insertion *insertion);
+int __real_dealbox_ledger_end(struct dealbox_ledger *l,
+			      const struct dealbox_ledger_insertion *insertion,
+			      const struct dealbox_event *events, size_t count);
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l,
+			      const struct dealbox_ledger_insertion *insertion,
+			      const struct dealbox_event *events, size_t count);
 int __real_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
 				   struct dealbox_deal *deal);
 int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
@@ -313,29 +310,27 @@ int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox
 	return err ? err : __real_dealbox_ledger_add_act(l, act);
 }
 
-int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine_id, uint32_t number,
-				uint32_t plan, uint64_t *insertion)
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l,
+				struct dealbox_ledger_insertion *insertion)
 {
 	int err = taken(&fails.begin);
 
-	called("begin %u %u.%u %s %u %u;", (unsigned int)(job - the_job + 1), board, copy,
-	       machine_id, (unsigned int)number, (unsigned int)plan);
-	return err ? err : __real_dealbox_ledger_begin(l, job, board, copy, machine_id, number,
-						       plan, insertion);
+	called("begin %u %u.%u %s %u %u;", (unsigned int)(insertion->job - the_job + 1),
+	       insertion->board, insertion->copy, insertion->machine,
+	       (unsigned int)insertion->number, (unsigned int)insertion->plan);
+	return err ? err : __real_dealbox_ledger_begin(l, insertion);
 }
 
-int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
-			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events,
-			      size_t count)
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l,
+			      const struct dealbox_ledger_insertion *insertion,
+			      const struct dealbox_event *events, size_t count)
 {
 	int err = fails.after ? 0 : taken(&fails.end);
 
 	fails.after -= fails.after > 0;
-	called("end %d 0x%x %u %zu;", outcome, reason, differences, count);
-	return err ? err : __real_dealbox_ledger_end(l, insertion, outcome, reason, differences,
-						     events, count);
+	called("end %d 0x%x %u %zu;", insertion->outcome, insertion->reason,
+	       insertion->differences, count);
+	return err ? err : __real_dealbox_ledger_end(l, insertion, events, count);
 }
 
 int __wrap_dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int number,
@@ -1922,16 +1917,17 @@ static void act(struct world *w, enum dealbox_ledger_act_kind kind, uint64_t job
 	assert_int_equal(__real_dealbox_ledger_add_act(w->ledger, &a), 0);
 }
 
-static void record_of(struct world *w, uint64_t job, unsigned int board, uint32_t number,
-		      enum dealbox_ledger_outcome outcome)
+static void record_of(struct world *w, uint64_t job, unsigned int board, unsigned int copy,
+		      const char *id, uint32_t number, enum dealbox_ledger_outcome outcome)
 {
-	uint64_t insertion;
+	struct dealbox_ledger_insertion insertion = new_insertion(job, board, copy, id, number, 3);
 
-	assert_int_equal(__real_dealbox_ledger_begin(w->ledger, job, board, 1, "SN1", number, 3,
-						     &insertion), 0);
+	assert_int_equal(__real_dealbox_ledger_begin(w->ledger, &insertion), 0);
+	insertion.outcome = outcome;
+	insertion.differences = outcome == DEALBOX_LEDGER_DIFFERS;
 	if (outcome)
-		assert_int_equal(__real_dealbox_ledger_end(w->ledger, insertion, outcome, 0,
-			outcome == DEALBOX_LEDGER_DIFFERS, machine.events, 1), 0);
+		assert_int_equal(__real_dealbox_ledger_end(w->ledger, &insertion, machine.events,
+							   1), 0);
 }
 
 static void test_job(void **state)
@@ -1958,8 +1954,8 @@ static void test_job(void **state)
 	assert_false(job_for(job, "SN3"));
 
 	/* changes meanwhile */
-	record_of(&w, id, 1, 1, DEALBOX_LEDGER_VOID);
-	record_of(&w, id, 1, 2, DEALBOX_LEDGER_EXACT);
+	record_of(&w, id, 1, 1, "SN1", 1, DEALBOX_LEDGER_VOID);
+	record_of(&w, id, 1, 1, "SN1", 2, DEALBOX_LEDGER_EXACT);
 	act(&w, DEALBOX_ACT_PAUSE, id, 0, 0);
 	act(&w, DEALBOX_ACT_PRIORITY, id, 0, -7);
 	assert_int_equal(job_refresh(w.ledger, &w.jobs, job), 0);
@@ -2082,9 +2078,9 @@ static void test_settle(void **state)
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
 	assert_int_equal(ledger_settle(w.ledger, &settled), 0);
 	assert_int_equal(settled, 0);
-	record_of(&w, the_job, 1, 1, DEALBOX_LEDGER_VOID);
-	record_of(&w, the_job, 1, 2, DEALBOX_LEDGER_NONE);
-	record_of(&w, the_job, 2, 3, DEALBOX_LEDGER_NONE);
+	record_of(&w, the_job, 1, 1, "SN1", 1, DEALBOX_LEDGER_VOID);
+	record_of(&w, the_job, 1, 1, "SN1", 2, DEALBOX_LEDGER_NONE);
+	record_of(&w, the_job, 2, 1, "SN1", 3, DEALBOX_LEDGER_NONE);
 	fails.insertions = -EIO;
 	assert_int_equal(ledger_settle(w.ledger, &settled), -EIO);
 	assert_int_equal(settled, 0);
@@ -2114,8 +2110,8 @@ static void test_last_is_recorded(void **state)
 	struct dealbox_ledger_act skip = {
 		.act = DEALBOX_ACT_SKIP, .uid = 1, .board = 2, .copy = 2
 	};
+	uint64_t id;
 	unsigned int options = 0;
-	uint64_t insertion, id;
 	uint32_t number = 0;
 	struct copy copy = { 0 };
 	struct world w;
@@ -2124,11 +2120,8 @@ static void test_last_is_recorded(void **state)
 	world_begin(&w, 0);
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
 	id = add_job(&w, "monday", 2, DEALBOX_JOB_REVERSED, 0, NULL);
-	record_of(&w, id, 1, 1, DEALBOX_LEDGER_EXACT);
-	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN1", 2, 3, &insertion),
-			 0);
-	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
-						   machine.events, 1), 0);
+	record_of(&w, id, 1, 1, "SN1", 1, DEALBOX_LEDGER_EXACT);
+	record_of(&w, id, 1, 2, "SN1", 2, DEALBOX_LEDGER_EXACT);
 	/* the same copy of another board does not matter */
 	skip.job = id;
 	assert_int_equal(__real_dealbox_ledger_add_act(w.ledger, &skip), 0);
@@ -2150,10 +2143,7 @@ static void test_last_is_recorded(void **state)
 	/* after a late stop the board was to be emptied, but may come back with its cards */
 	assert_true(ledger_doubts(w.ledger, "SN1"));
 	/* another machine deals that copy: the board of this one counts no more than before */
-	assert_int_equal(__real_dealbox_ledger_begin(w.ledger, id, 1, 2, "SN2", 7, 3, &insertion),
-			 0);
-	assert_int_equal(__real_dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
-						   machine.events, 1), 0);
+	record_of(&w, id, 1, 2, "SN2", 7, DEALBOX_LEDGER_EXACT);
 	assert_false(ledger_recorded(w.ledger, "SN1", &number, &copy, &options));
 	assert_true(ledger_doubts(w.ledger, "SN1"));
 	assert_true(ledger_recorded(w.ledger, "SN2", &number, &copy, &options));
@@ -2171,8 +2161,8 @@ static void test_recalled(void **state)
 	(void)state;
 	world_begin(&w, 0);
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
-	record_of(&w, the_job, 1, 1, DEALBOX_LEDGER_EXACT);
-	record_of(&w, the_job, 2, 2, DEALBOX_LEDGER_EXACT);
+	record_of(&w, the_job, 1, 1, "SN1", 1, DEALBOX_LEDGER_EXACT);
+	record_of(&w, the_job, 2, 1, "SN1", 2, DEALBOX_LEDGER_EXACT);
 	dealing_detach(&w.d);
 	assert_int_equal(w.d.engine.insertion, 0);
 	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
@@ -2193,7 +2183,7 @@ static void test_recalled(void **state)
 	/* one that was dealt by a law has no number */
 	world_begin(&w, DEALBOX_JOB_LAW(2, 1));
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
-	record_of(&w, the_job, 1, 1, DEALBOX_LEDGER_EXACT);
+	record_of(&w, the_job, 1, 1, "SN1", 1, DEALBOX_LEDGER_EXACT);
 	dealing_detach(&w.d);
 	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
 	assert_true(w.d.engine.recorded);
@@ -2215,7 +2205,7 @@ static void test_by_hand(void **state)
 	calls();
 	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
 	assert_string_equal(calls(), "");
-	record_of(&w, the_job, 2, 9, DEALBOX_LEDGER_EXACT);
+	record_of(&w, the_job, 2, 1, "SN1", 9, DEALBOX_LEDGER_EXACT);
 	dealing_detach(&w.d);
 	calls();
 	dealing_attach(&w.d, (struct dealbox_machine *)&w, &info);
@@ -2269,7 +2259,7 @@ static void test_ledger_doubts(void **state)
 		fails.restored_at = 1;
 		assert_true(ledger_doubts(w.ledger, "SN1"));
 		fails.restored_at = 0;
-		record_of(&w, the_job, 1, 1, rows[n].outcome);
+		record_of(&w, the_job, 1, 1, "SN1", 1, rows[n].outcome);
 		assert_int_equal(ledger_doubts(w.ledger, "SN1"), rows[n].doubts);
 		assert_int_equal(dealbox_ledger_last(w.ledger, "SN1", &last), 0);
 		fails.restored_at = last.id;

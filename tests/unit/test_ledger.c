@@ -20,6 +20,7 @@
 #include <dealbox/law.h>
 #include <dealbox/set.h>
 
+#include "insertion.h"
 #include "ledger/ledger-internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -172,9 +173,9 @@ static void deal_exact(struct dealbox_ledger *l, uint64_t job, unsigned int boar
 {
 	uint64_t insertion;
 
-	assert_int_equal(dealbox_ledger_begin(l, job, board, copy, "SN1", number, 7, &insertion),
+	assert_int_equal(begin_insertion(l, job, board, copy, "SN1", number, 7, &insertion),
 			 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    DEALBOX_CARDS), 0);
 }
 
@@ -541,8 +542,8 @@ static void test_other_session(void **state)
 	/* a job that was made is no deal that was dealt */
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
 	/* a void board is emptied, and nobody has played it */
-	assert_int_equal(dealbox_ledger_begin(l, monday, 3, 1, "SN1", 1, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(begin_insertion(l, monday, 3, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &two, .count = 1,
@@ -557,14 +558,14 @@ static void test_other_session(void **state)
 	assert_int_equal(dealbox_ledger_find_repeat(l, "monday", &deal, &repeat), 0);
 
 	/* the job that was made before is stopped too */
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), -EEXIST);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 3, 1, &insertion), -EEXIST);
 	assert_int_equal(ADD_JOB(l, &job, &repeat, .set = set, .boards = &two, .count = 1,
 				 .copies = 1), -EEXIST);
 	assert_int_equal(repeat.board, 2);
 	assert_non_null(strstr(dealbox_ledger_error(l)->what, "6D2"));
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &two, .count = 1, .copies = 1,
 				 .options = DEALBOX_JOB_REPLAY), 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 3, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 3, 1, &insertion), 0);
 	dealbox_ledger_free(l);
 }
 
@@ -588,8 +589,8 @@ static void test_other_session_among_many(void **state)
 	deal_exact(l, wednesday, 3, 1, 2);
 	deal_exact(l, thursday, 3, 1, 3);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 0);
-	assert_int_equal(dealbox_ledger_begin(l, tuesday, 3, 1, "SN1", 4, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(begin_insertion(l, tuesday, 3, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 
 	deal_exact(l, wednesday, 2, 1, 5);
@@ -597,11 +598,11 @@ static void test_other_session_among_many(void **state)
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, &repeat), 1);
 	assert_int_equal(repeat.other_board, 2);
 	assert_string_equal(repeat.session, "wednesday");
-	assert_int_equal(dealbox_ledger_begin(l, monday, 3, 1, "SN1", 6, 1, &insertion), -EEXIST);
-	assert_int_equal(dealbox_ledger_begin(l, tuesday, 3, 1, "SN1", 6, 1, &insertion), -EEXIST);
-	assert_int_equal(dealbox_ledger_begin(l, thursday, 1, 1, "SN1", 6, 1, &insertion), -EEXIST);
+	assert_int_equal(begin_insertion(l, monday, 3, 1, "SN1", 6, 1, &insertion), -EEXIST);
+	assert_int_equal(begin_insertion(l, tuesday, 3, 1, "SN1", 6, 1, &insertion), -EEXIST);
+	assert_int_equal(begin_insertion(l, thursday, 1, 1, "SN1", 6, 1, &insertion), -EEXIST);
 	/* the other boards of those jobs are none the worse for it */
-	assert_int_equal(dealbox_ledger_begin(l, tuesday, 1, 1, "SN1", 6, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, tuesday, 1, 1, "SN1", 6, 1, &insertion), 0);
 	dealbox_ledger_free(l);
 }
 
@@ -613,9 +614,9 @@ static void test_doubt_counts_as_dealt(void **state)
 	uint64_t job = make_job(l, "monday", 1, 1, 0), insertion;
 	struct dealbox_deal deal = make_deal(1);
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0),
 			 0);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
 	dealbox_ledger_free(l);
@@ -788,13 +789,13 @@ static unsigned long steps_of_begin(struct dealbox_ledger *l, uint64_t job, unsi
 	uint64_t insertion;
 
 	sqlite3_progress_handler(l->db, 1, count_step, &steps);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, copy, "SN1", number, 7, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, copy, "SN1", number, 7, &insertion), 0);
 	*of_job = 0;
 	sqlite3_progress_handler(l->db, 1, count_step, of_job);
 	assert_int_equal(dealbox_ledger_jobs(l, job, keep_job, &found), 0);
 	sqlite3_progress_handler(l->db, 0, NULL, NULL);
 	assert_int_equal(found.job, job);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    DEALBOX_CARDS), 0);
 	return steps;
 }
@@ -868,7 +869,7 @@ static void test_last_among_many(void **state)
 	uint32_t n;
 
 	none = steps_of_last(l, "SN2", 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 70, 7, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN2", 70, 7, &insertion), 0);
 	one = steps_of_last(l, "SN2", 70);
 	of_job = steps_of_insertions(l, job, 1);
 	for (n = 1; n < 100; n++)
@@ -879,7 +880,7 @@ static void test_last_among_many(void **state)
 	assert_in_range(steps_of_insertions(l, job, 1), 1, of_job + of_job / 4);
 
 	/* its outcome is included */
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &last), 0);
 	assert_int_equal(last.id, insertion);
@@ -972,14 +973,14 @@ static void test_emulations(void **state)
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
 	uint64_t job = make_job_for(l, NULL), emulated, real;
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &emulated), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 1, 1, &emulated), 0);
 	assert_int_equal(dealbox_ledger_emulated(l, emulated), 0);
 	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), 0);
 	assert_int_equal(dealbox_ledger_add_emulation(l, emulated), -EALREADY);
 	assert_int_equal(dealbox_ledger_add_emulation(l, 9999), -ENOENT);
-	assert_int_equal(dealbox_ledger_end(l, emulated, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(end_insertion(l, emulated, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 1, &real), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 2, 1, &real), 0);
 	assert_int_equal(dealbox_ledger_emulated(l, real), 0);
 	dealbox_ledger_free(l);
 	l = open_ledger(f->db, 0);
@@ -1000,45 +1001,45 @@ static void test_insertion_once(void **state)
 	uint64_t job = make_job(l, "s", 1, 2, 0), insertion, other;
 	unsigned int tries = 0;
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 7, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 7, 1, &insertion), 0);
 	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_DEALING);
 	/* the same insertion, for another copy */
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 7, 1, &other), -EALREADY);
+	assert_int_equal(begin_insertion(l, job, 1, 2, "SN1", 7, 1, &other), -EALREADY);
 	assert_non_null(strstr(dealbox_ledger_error(l)->what, "empty it"));
 	/* the same copy, on another machine */
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 7, 1, &other), -EINPROGRESS);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN2", 7, 1, &other), -EINPROGRESS);
 	/* another copy, on another machine, whose numbers are its own */
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 7, 1, &other), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 2, "SN2", 7, 1, &other), 0);
 
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, NULL, 0),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, NULL, 0),
 			 -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, make_trace(),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, make_trace(),
 					    52), -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    make_trace(), 52), -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    52), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0),
 			 -EALREADY);
 	assert_int_equal(copy_state(l, job, 1, 1), DEALBOX_LEDGER_COPY_RECORDED);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 8, 1, &insertion), -EEXIST);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 8, 1, &insertion), -EEXIST);
 
 	/* a void board is dealt again, in a new insertion */
-	assert_int_equal(dealbox_ledger_end(l, other, DEALBOX_LEDGER_VOID, DEALBOX_EV_REPEATED_CARD,
+	assert_int_equal(end_insertion(l, other, DEALBOX_LEDGER_VOID, DEALBOX_EV_REPEATED_CARD,
 					    0, make_trace(), 20), 0);
 	assert_int_equal(copy_state(l, job, 1, 2), DEALBOX_LEDGER_COPY_OPEN);
 	assert_int_equal(last_job(l).voided, 1);
 	assert_int_equal(dealbox_ledger_copies(l, job, add_tries, &tries), 0);
 	assert_int_equal(tries, 2);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 7, 1, &other), -EALREADY);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN2", 8, 1, &other), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 2, "SN2", 7, 1, &other), -EALREADY);
+	assert_int_equal(begin_insertion(l, job, 1, 2, "SN2", 8, 1, &other), 0);
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 9, 1, &insertion), -ENOENT);
-	assert_int_equal(dealbox_ledger_begin(l, job, 5, 1, "SN1", 9, 1, &insertion), -ENOENT);
-	assert_int_equal(dealbox_ledger_begin(l, 9999, 1, 1, "SN1", 9, 1, &insertion), -ENOENT);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 0, 1, &insertion), -EINVAL);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "", 9, 1, &insertion), -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, 9999, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), -ENOENT);
+	assert_int_equal(begin_insertion(l, job, 1, 3, "SN1", 9, 1, &insertion), -ENOENT);
+	assert_int_equal(begin_insertion(l, job, 5, 1, "SN1", 9, 1, &insertion), -ENOENT);
+	assert_int_equal(begin_insertion(l, 9999, 1, 1, "SN1", 9, 1, &insertion), -ENOENT);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 0, 1, &insertion), -EINVAL);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "", 9, 1, &insertion), -EINVAL);
+	assert_int_equal(end_insertion(l, 9999, DEALBOX_LEDGER_VOID, 0, 0, NULL, 0), -ENOENT);
 	assert_string_equal(dealbox_ledger_error(l)->what, "there is no insertion 9999");
 	dealbox_ledger_free(l);
 }
@@ -1074,11 +1075,91 @@ static void test_trace(void **state)
 	assert_memory_equal(events, make_trace(), 52 * sizeof(*events));
 	free(events);
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 2, "SN1", 12, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 2, 2, "SN1", 12, 1, &insertion), 0);
 	memset(&found, 0, sizeof(found));
 	assert_int_equal(dealbox_ledger_insertions(l, 0, true, keep_insertion, &found), 0);
 	assert_int_equal(found.id, insertion);
 	assert_int_equal(dealbox_ledger_get_trace(l, insertion, &events, &count), -ENOENT);
+	dealbox_ledger_free(l);
+}
+
+/* Everything that is recorded of an insertion comes back, by member and by name. */
+static void test_fields(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t job = make_job(l, "s", 1, 3, 0);
+	struct dealbox_ledger_insertion insertion = new_insertion(job, 2, 3, "SN1", 4000000001, 5);
+	struct dealbox_ledger_insertion found;
+	struct dealbox_ledger_field field;
+	const struct {
+		const char *name, *text;
+		int64_t number;
+	} begun[] = {
+		{ "job", NULL, (int64_t)job }, { "board", NULL, 2 }, { "copy", NULL, 3 },
+		{ "machine", "SN1", 0 }, { "insertion", NULL, 4000000001 }, { "plan", NULL, 5 },
+		{ "events", NULL, 0 }, { "ended", NULL, 0 },
+		{ "outcome", "no verdict", DEALBOX_LEDGER_NONE }, { "reason", "", 0 },
+		{ "differences", NULL, 0 },
+	}, ended[] = {
+		{ "outcome", "differs", DEALBOX_LEDGER_DIFFERS },
+		{ "reason", "jam", DEALBOX_EV_JAM }, { "differences", NULL, 6 },
+	};
+	unsigned int n;
+
+	assert_int_equal(dealbox_ledger_begin(l, &insertion), 0);
+	assert_int_not_equal(insertion.id, 0);
+	assert_true(insertion.begun > 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
+	assert_memory_equal(&found, &insertion, sizeof(found));
+	assert_true(dealbox_ledger_get_field(&found, 0, &field));
+	assert_string_equal(field.name, "begun");
+	assert_null(field.text);
+	assert_int_equal(field.number, insertion.begun);
+	for (n = 0; n < sizeof(begun) / sizeof(begun[0]); n++) {
+		assert_true(dealbox_ledger_get_field(&found, n + 1, &field));
+		assert_string_equal(field.name, begun[n].name);
+		assert_int_equal(field.number, begun[n].number);
+		assert_int_equal(!field.text, !begun[n].text);
+		if (field.text)
+			assert_string_equal(field.text, begun[n].text);
+	}
+	assert_false(dealbox_ledger_get_field(&found, n + 1, &field));
+	assert_false(dealbox_ledger_get_field(&found, n + 2, &field));
+
+	insertion.outcome = DEALBOX_LEDGER_DIFFERS;
+	insertion.reason = DEALBOX_EV_JAM;
+	insertion.differences = 6;
+	assert_int_equal(dealbox_ledger_end(l, &insertion, make_trace(), 51), 0);
+	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
+	assert_true(found.ended >= insertion.begun);
+	insertion.ended = found.ended;
+	insertion.events = 51;
+	assert_memory_equal(&found, &insertion, sizeof(found));
+	for (n = 0; n < sizeof(ended) / sizeof(ended[0]); n++) {
+		assert_true(dealbox_ledger_get_field(&found, n + 9, &field));
+		assert_string_equal(field.name, ended[n].name);
+		assert_int_equal(field.number, ended[n].number);
+		if (ended[n].text)
+			assert_string_equal(field.text, ended[n].text);
+	}
+	dealbox_ledger_free(l);
+}
+
+/* A name that fills its field has no end, and is not read beyond it. */
+static void test_long_machine(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	struct dealbox_ledger_insertion insertion =
+		new_insertion(make_job(l, "s", 1, 1, 0), 1, 1, "", 1, 1), found;
+
+	memset(insertion.machine, 'x', sizeof(insertion.machine));
+	assert_int_equal(dealbox_ledger_begin(l, &insertion), -EINVAL);
+	insertion.machine[sizeof(insertion.machine) - 1] = '\0';
+	assert_int_equal(dealbox_ledger_begin(l, &insertion), 0);
+	assert_int_equal(dealbox_ledger_last(l, insertion.machine, &found), 0);
+	assert_string_equal(found.machine, insertion.machine);
 	dealbox_ledger_free(l);
 }
 
@@ -1094,19 +1175,19 @@ static void test_capture(void **state)
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = numbers, .count = 2, .copies = 1,
 				 .options = DEALBOX_JOB_CAPTURE), 0);
 	/* a capture does not spend the insertion: several may follow one another */
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    52), -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    make_trace(), 52), 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 4, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    make_trace(), 52), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
 	/* but no deal may: the cards of the original lie in the board, whatever a machine says */
 	job = make_job(l, "s", 1, 1, 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN2", 4, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN2", 4, 1, &insertion), 0);
 	dealbox_ledger_free(l);
 }
 
@@ -1131,14 +1212,14 @@ static void test_law(void **state)
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
 				 .options = law), 0);
 	assert_int_equal(last_job(l).options, law);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    make_trace(), 52), -EINVAL);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    52), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
 	job = make_job(l, "s", 1, 1, 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 4, 1, &insertion), -EALREADY);
 	dealbox_ledger_free(l);
 }
 
@@ -1269,10 +1350,10 @@ static void test_counts(void **state)
 	assert_int_equal(counts(l, 1), 0);
 
 	/* while it is dealt again, and after a void, there is none */
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 2, 7, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 2, 7, &insertion), 0);
 	assert_int_equal(counts(l, 1), 0);
 	assert_int_equal(counts(l, 2), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 	assert_int_equal(counts(l, 1), 0);
 	assert_int_equal(counts(l, 2), 0);
@@ -1317,19 +1398,19 @@ static void test_acts(void **state)
 
 	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_PAUSED);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), -ECANCELED);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 1, 1, &insertion), -ECANCELED);
 	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_OPEN);
 	assert_int_equal(act(l, DEALBOX_ACT_PRIORITY, job, 0, 0, 9), 0);
 	assert_int_equal(last_job(l).priority, 9);
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 1, 0), -EBUSY);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(),
 					    52), 0);
 	for (n = 2; n <= 4; n++)
 		assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, n, 1, 0), 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 2, 1, &insertion), -EEXIST);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 2, 1, &insertion), -EEXIST);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_DONE);
 	assert_int_equal(last_job(l).recorded, 1);
 
@@ -1444,7 +1525,7 @@ static void test_copies_are_added(void **state)
 	assert_int_equal(ADD_JOB(l, &capture, NULL, .boards = &number, .count = 1, .copies = 4,
 				 .options = DEALBOX_JOB_CAPTURE), 0);
 	job = make_job(l, "s", 1, 2, 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT);
+	assert_int_equal(begin_insertion(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 2), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 1), -EINVAL);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, -1), -EINVAL);
@@ -1459,13 +1540,13 @@ static void test_copies_are_added(void **state)
 	assert_int_equal(last_job(l).copies, 3);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 3, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 4, 0), -ENOENT);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 3, "SN1", 1, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 4, "SN1", 2, 1, &insertion), -ENOENT);
+	assert_int_equal(begin_insertion(l, job, 2, 3, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 2, 4, "SN1", 2, 1, &insertion), -ENOENT);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, DEALBOX_BOARD_DEALT_MAX), 0);
 	assert_int_equal(last_job(l).copies, DEALBOX_BOARD_DEALT_MAX);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 0), 0);
 	assert_int_equal(last_job(l).copies, 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 4, "SN1", 2, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 2, 4, "SN1", 2, 1, &insertion), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_COPIES, job, 0, 0, 9), -EINVAL);
 	dealbox_ledger_free(l);
 }
@@ -1492,8 +1573,8 @@ static void make_history(const char *path)
 	job = make_job(l, "monday", 1, 2, 0);
 	for (n = 1; n <= 4; n++)
 		deal_exact(l, job, n, 1, n);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 5, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(begin_insertion(l, job, 1, 2, "SN1", 5, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    NULL, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 2, 0), 0);
 	dealbox_ledger_free(l);
@@ -1992,7 +2073,7 @@ static void test_restored(void **state)
 	deal = make_deal(2);
 	assert_int_equal(dealbox_ledger_find_repeat(l, "tuesday", &deal, NULL), 1);
 	/* and it can be dealt again when somebody says so */
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 43, 1, &insertion), -ECANCELED);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 43, 1, &insertion), -ECANCELED);
 	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
 	deal_exact(l, job, 2, 1, 43);
 	/* a job without limit, and one that is done or cancelled */
@@ -2321,9 +2402,9 @@ static void test_full_disk(void **state)
 		some.rlim_cur = st.st_size + 517 * n;
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &some), 0);
 		copy++;
-		err = dealbox_ledger_begin(l, job, 1, copy, "SN1", copy, 7, &insertion);
+		err = begin_insertion(l, job, 1, copy, "SN1", copy, 7, &insertion);
 		if (!err) {
-			err = dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
+			err = end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
 						 make_trace(), DEALBOX_CARDS);
 			if (!err)
 				last = copy;
@@ -2405,6 +2486,30 @@ static void test_columns(void **state)
 			assert_true(column->about && *column->about);
 	}
 	sqlite3_close(db);
+}
+
+/* Each member of an insertion but its id has one column, and fits it. */
+static void test_places_of_fields(void **state)
+{
+	uint8_t seen[sizeof(struct dealbox_ledger_insertion)] = { 0 };
+	const struct ledger_column *column = NULL;
+	enum ledger_kind kind;
+	size_t n, unseen = 0;
+
+	(void)state;
+	while ((column = ledger_next_field(column, &kind))) {
+		const struct ledger_field *field = &column->field;
+
+		assert_non_null(strchr("ntoe", field->form));
+		if (field->form != 't')
+			assert_true(field->size == 4 || field->size == 8);
+		for (n = 0; n < field->size; n++)
+			assert_int_equal(seen[field->offset + n]++, 0);
+	}
+	for (n = 0; n < sizeof(seen); n++)
+		unseen += !seen[n];
+	/* and the padding at the end */
+	assert_true(unseen <= sizeof(uint64_t) + 4);
 }
 
 static void test_names_of_outcomes(void **state)
@@ -2525,9 +2630,9 @@ static void test_killed(void **state)
 			for (number = told + 1; ; number++) {
 				/* a try that was cut short has no verdict: go round it */
 				copy = number;
-				if (dealbox_ledger_begin(l, job, 1, copy, "SN1",
+				if (begin_insertion(l, job, 1, copy, "SN1",
 							 1000 * round + number, 1, &insertion) ||
-				    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
+				    end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0,
 						       make_trace(), 52) ||
 				    write(pipes[1], &number, sizeof(number)) != sizeof(number))
 					_exit(1);
@@ -2714,25 +2819,25 @@ static void test_limits_of_copies(void **state)
 	uint64_t job = make_job(l, "s", 1, 2, 0), insertion;
 	char words[64];
 
-	refused(l, dealbox_ledger_begin(l, job, 1, 0, "SN1", 1, 1, &insertion), -ENOENT,
+	refused(l, begin_insertion(l, job, 1, 0, "SN1", 1, 1, &insertion), -ENOENT,
 		"has no copy 0");
-	refused(l, dealbox_ledger_begin(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT,
+	refused(l, begin_insertion(l, job, 1, 3, "SN1", 1, 1, &insertion), -ENOENT,
 		"has no copy 3");
 	snprintf(words, sizeof(words), "job %d has no board 9", (int)job);
-	refused(l, dealbox_ledger_begin(l, job, 9, 1, "SN1", 1, 1, &insertion), -ENOENT, words);
-	refused(l, dealbox_ledger_begin(l, 999, 1, 1, "SN1", 1, 1, &insertion), -ENOENT,
+	refused(l, begin_insertion(l, job, 9, 1, "SN1", 1, 1, &insertion), -ENOENT, words);
+	refused(l, begin_insertion(l, 999, 1, 1, "SN1", 1, 1, &insertion), -ENOENT,
 		"job 999 has no copy 1 of board 1");
 	deal_exact(l, job, 1, 2, 1);
-	refused(l, dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), -EEXIST,
+	refused(l, begin_insertion(l, job, 1, 2, "SN1", 2, 1, &insertion), -EEXIST,
 		"is recorded already");
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 2, 2, 0), 0);
-	refused(l, dealbox_ledger_begin(l, job, 2, 2, "SN1", 2, 1, &insertion), -EEXIST,
+	refused(l, begin_insertion(l, job, 2, 2, "SN1", 2, 1, &insertion), -EEXIST,
 		"is skipped already");
 	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
-	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED,
+	refused(l, begin_insertion(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED,
 		"is paused");
 	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
-	refused(l, dealbox_ledger_begin(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED,
+	refused(l, begin_insertion(l, job, 3, 1, "SN1", 2, 1, &insertion), -ECANCELED,
 		"is cancelled");
 	dealbox_ledger_free(l);
 }
@@ -2746,23 +2851,23 @@ static void test_limits_of_outcomes(void **state)
 	struct dealbox_ledger_insertion found;
 	time_t began = time(NULL);
 
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_NONE, 0, 0, trace, 52), -EINVAL,
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 1, 1, &insertion), 0);
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_NONE, 0, 0, trace, 52), -EINVAL,
 		"0 is not an outcome");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED + 1, 0, 0, trace, 52),
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED + 1, 0, 0, trace, 52),
 		-EINVAL, "6 is not an outcome");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, trace, 0), -EINVAL,
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, trace, 0), -EINVAL,
 		"not recorded without its trace");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, NULL, 52),
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, NULL, 52),
 		-EINVAL, "not recorded without its trace");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, NULL, 52),
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0, NULL, 52),
 		-EINVAL, "not recorded without its trace");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, DEALBOX_EV_JAM, 0, trace,
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, DEALBOX_EV_JAM, 0, trace,
 				      52),
 		-EINVAL, "no differences and no reason");
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, trace, 52), -EINVAL,
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_EXACT, 0, 1, trace, 52), -EINVAL,
 		"no differences and no reason");
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3,
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3,
 					    trace, 52), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_in_range(found.begun / 1000000, began, time(NULL));
@@ -2775,23 +2880,23 @@ static void test_limits_of_outcomes(void **state)
 	assert_true(found.begun > 0 && found.ended >= found.begun);
 
 	/* nothing was seen of it */
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 2, "SN1", 2, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, trace, 0),
+	assert_int_equal(begin_insertion(l, job, 1, 2, "SN1", 2, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_UNKNOWN, 0, 0, trace, 0),
 			 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_int_equal(found.events, 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 3, "SN1", 3, 1, &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 5), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 3, "SN1", 3, 1, &insertion), 0);
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL, 5), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_int_equal(found.events, 0);
 
 	/* an original that was read in part */
 	assert_int_equal(ADD_JOB(l, &capture, NULL, .boards = (unsigned int[]){ 1 }, .count = 1,
 				 .options = DEALBOX_JOB_CAPTURE), 0);
-	assert_int_equal(dealbox_ledger_begin(l, capture, 1, 1, "SN2", 9, 1, &insertion), 0);
-	refused(l, dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, trace, 52),
+	assert_int_equal(begin_insertion(l, capture, 1, 1, "SN2", 9, 1, &insertion), 0);
+	refused(l, end_insertion(l, insertion, DEALBOX_LEDGER_DIFFERS, 0, 1, trace, 52),
 		-EINVAL, "a capture is captured");
-	assert_int_equal(dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
+	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0,
 					    trace, 5), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN2", &found), 0);
 	assert_int_equal(found.events, 5);
@@ -2832,7 +2937,7 @@ static void test_limits_of_acts(void **state)
 
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, job, 1, 2, 0), 0);
 	assert_int_equal(act(l, DEALBOX_ACT_SKIP, endless, 1, 9999, 0), 0);
-	assert_int_equal(dealbox_ledger_begin(l, job, 2, 1, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 2, 1, "SN1", 1, 1, &insertion), 0);
 	refused(l, act(l, DEALBOX_ACT_REDEAL, job, 2, 1, 0), -EBUSY,
 		"is being dealt: pause the job or wait");
 	assert_int_equal(act(l, DEALBOX_ACT_REDEAL, job, 2, 2, 0), 0);
@@ -3431,7 +3536,7 @@ static void test_attestations(void **state)
 	memset(given.signature, 3, sizeof(given.signature));
 	memcpy(given.nonce, "the nonce is 32 bytes of secrecy", sizeof(given.nonce));
 	assert_int_equal(dealbox_ledger_add_attestation(l, 999, &given), -ENOENT);
-	assert_int_equal(dealbox_ledger_begin(l, job, 1, 1, "SN1", 7, 70, &insertion), 0);
+	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 7, 70, &insertion), 0);
 	assert_int_equal(dealbox_ledger_get_attestation(l, insertion, &found), -ENOENT);
 	assert_int_equal(dealbox_ledger_add_attestation(l, insertion, &given), 0);
 	assert_int_equal(dealbox_ledger_add_attestation(l, insertion, &given), -EALREADY);
@@ -3494,6 +3599,8 @@ int main(void)
 		TEST(test_emulations),
 		TEST(test_insertion_once),
 		TEST(test_trace),
+		TEST(test_fields),
+		TEST(test_long_machine),
 		TEST(test_capture),
 		TEST(test_law),
 		TEST(test_closed_to_others),
@@ -3522,6 +3629,7 @@ int main(void)
 		TEST(test_full_disk),
 		TEST(test_export),
 		TEST(test_columns),
+		cmocka_unit_test(test_places_of_fields),
 		cmocka_unit_test(test_names_of_outcomes),
 		TEST(test_backup),
 		TEST(test_backup_of_damage),

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "insertion.h"
 #include "ledger/ledger-internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -539,7 +540,7 @@ static int call_begin(struct dealbox_ledger *l)
 	uint64_t insertion;
 
 	world.copy++;
-	return dealbox_ledger_begin(l, world.job, 1, world.copy, "SN1", ++world.number, 1,
+	return begin_insertion(l, world.job, 1, world.copy, "SN1", ++world.number, 1,
 				    &insertion);
 }
 
@@ -549,14 +550,14 @@ static void begin_one(struct dealbox_ledger *l)
 	if (world.insertion != world.ended)
 		return;
 	world.copy++;
-	assert_int_equal(dealbox_ledger_begin(l, world.job, 1, world.copy, "SN1", ++world.number, 1,
+	assert_int_equal(begin_insertion(l, world.job, 1, world.copy, "SN1", ++world.number, 1,
 					      &world.insertion), 0);
 }
 
 static int call_end(struct dealbox_ledger *l)
 {
 	int err =
-		dealbox_ledger_end(l, world.insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 2);
+		end_insertion(l, world.insertion, DEALBOX_LEDGER_EXACT, 0, 0, make_trace(), 2);
 
 	if (!err)
 		world.ended = world.insertion;

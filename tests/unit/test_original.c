@@ -12,6 +12,7 @@
 #include <dealbox/event.h>
 
 #include "freed_memory.h"
+#include "insertion.h"
 
 #define EVENTS	15	/* of a pocket with 13 cards */
 
@@ -118,9 +119,9 @@ static void capture_pocket(const struct world *w, unsigned int pocket, unsigned 
 					      .position = 13 };
 	for (n = 0; n <= end; n++)
 		events[n].seqno = events[n].machine_seq = n;
-	assert_int_equal(dealbox_ledger_begin(w->ledger, w->job, 1, pocket + 1, "SN1", 1, 1,
+	assert_int_equal(begin_insertion(w->ledger, w->job, 1, pocket + 1, "SN1", 1, 1,
 					      &insertion), 0);
-	assert_int_equal(dealbox_ledger_end(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
+	assert_int_equal(end_insertion(w->ledger, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    events, end + 1), 0);
 }
 
@@ -209,9 +210,9 @@ static void a_pocket_that_was_asked_for_again_does_not_count_until_it_is_read(vo
 	capture_board(&w);
 	ask_again(&w, 2);
 	assert_lacks(&w, 1, 2);
-	assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, 3, "SN1", 1, 1, &insertion), 0);
+	assert_int_equal(begin_insertion(w.ledger, w.job, 1, 3, "SN1", 1, 1, &insertion), 0);
 	assert_lacks(&w, 1, 2);
-	assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL,
+	assert_int_equal(end_insertion(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0, NULL,
 					    0), 0);
 	assert_lacks(&w, 1, 2);
 	capture_pocket(&w, 2, 26, 13);
@@ -264,9 +265,9 @@ static void a_job_that_deals_has_no_original(void **state)
 		.set = set, .boards = &number, .count = 1, .copies = DEALBOX_HANDS + 1 }, &w.job,
 		NULL), 0);
 	for (n = 1; n <= DEALBOX_HANDS + 1; n++) {
-		assert_int_equal(dealbox_ledger_begin(w.ledger, w.job, 1, n, "SN1", n, 1,
+		assert_int_equal(begin_insertion(w.ledger, w.job, 1, n, "SN1", n, 1,
 						      &insertion), 0);
-		assert_int_equal(dealbox_ledger_end(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0,
+		assert_int_equal(end_insertion(w.ledger, insertion, DEALBOX_LEDGER_VOID, 0, 0,
 						    NULL, 0), 0);
 	}
 	assert_lacks(&w, 1, 0);

@@ -362,11 +362,11 @@ enum dealbox_ledger_outcome {
 DEALBOX_API const char *dealbox_ledger_outcome_name(enum dealbox_ledger_outcome outcome);
 
 struct dealbox_ledger_insertion {
-	uint64_t id;
-	uint64_t job;
+	uint64_t id;			/* number of the record */
+	uint64_t job;			/* number of the job */
 	unsigned int board;
-	unsigned int copy;
-	char machine[128];
+	unsigned int copy;		/* from 1 */
+	char machine[128];		/* its permanent name: serial number or port */
 	uint32_t number;		/* the machine's number of the insertion */
 	uint32_t plan;
 	int64_t begun;
@@ -380,13 +380,7 @@ struct dealbox_ledger_insertion {
 /**
  * dealbox_ledger_begin - record that an insertion is about to be dealt
  * @ledger: open for writing
- * @job: number of the job
- * @board: number of the board
- * @copy: number of the copy, from 1
- * @machine: permanent name of the machine: serial number or port
- * @number: the machine's number of the insertion, not 0
- * @plan: number of the plan
- * @insertion: out: number of the record
+ * @insertion: job, board, copy, machine, number, which is not 0, and plan; out: id and begun
  *
  * When it returns 0 the record is on disk, and START may be sent; otherwise START
  * must not be sent.
@@ -395,17 +389,15 @@ struct dealbox_ledger_insertion {
  * is recorded, or skipped, or the deal has meanwhile been dealt for another session.
  * -ENOENT: not a copy of the job. -ECANCELED: the job is paused or cancelled.
  */
-DEALBOX_API int dealbox_ledger_begin(struct dealbox_ledger *ledger, uint64_t job,
-				     unsigned int board, unsigned int copy, const char *machine,
-				     uint32_t number, uint32_t plan, uint64_t *insertion);
+DEALBOX_API int dealbox_ledger_begin(struct dealbox_ledger *ledger,
+				     struct dealbox_ledger_insertion *insertion);
 
 /**
  * dealbox_ledger_end - record the outcome of an insertion
  * @ledger: open for writing
- * @insertion: from dealbox_ledger_begin()
- * @outcome: not DEALBOX_LEDGER_NONE
- * @reason: the event that stopped it, or 0
- * @differences: number of cards that are not where they were planned
+ * @insertion: id, from dealbox_ledger_begin(); outcome, which is not DEALBOX_LEDGER_NONE; reason,
+ *	the event that stopped it, or 0; and differences, the number of cards that are not where
+ *	they were planned
  * @events: the trace, stored sealed; may be NULL unless the outcome is EXACT,
  *	DIFFERS or CAPTURED
  * @count: number of entries
@@ -413,10 +405,9 @@ DEALBOX_API int dealbox_ledger_begin(struct dealbox_ledger *ledger, uint64_t job
  * Trace and verdict are written to disk together or not at all. -EALREADY: it has a verdict.
  * -EINVAL: an outcome without its required trace, or exact with differences.
  */
-DEALBOX_API int dealbox_ledger_end(struct dealbox_ledger *ledger, uint64_t insertion,
-				   enum dealbox_ledger_outcome outcome, unsigned int reason,
-				   unsigned int differences, const struct dealbox_event *events,
-				   size_t count);
+DEALBOX_API int dealbox_ledger_end(struct dealbox_ledger *ledger,
+				   const struct dealbox_ledger_insertion *insertion,
+				   const struct dealbox_event *events, size_t count);
 
 /**
  * dealbox_ledger_insertions - call a function for insertions, in order of time
@@ -431,6 +422,24 @@ dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_t job, bool open
 			  int (*each)(const struct dealbox_ledger_insertion *insertion,
 				      void *context),
 			  void *context);
+
+/* What the ledger has of an insertion under one name. Names are for programs and never change. */
+struct dealbox_ledger_field {
+	const char *name;	/* "board" */
+	const char *text;	/* NULL: a number; of an outcome or an event: its name */
+	int64_t number;
+};
+
+/**
+ * dealbox_ledger_get_field - get what is recorded of an insertion, one after the other
+ * @insertion: from dealbox_ledger_insertions() or dealbox_ledger_last()
+ * @n: 0, 1 ..
+ * @field: out; valid as long as the insertion
+ *
+ * All members of the insertion but its id. Returns false if there are no more.
+ */
+DEALBOX_API bool dealbox_ledger_get_field(const struct dealbox_ledger_insertion *insertion,
+					  unsigned int n, struct dealbox_ledger_field *field);
 
 /**
  * dealbox_ledger_last - get the last insertion of a machine

@@ -19,9 +19,17 @@ int main(int argc, char **argv)
 	struct dealbox_ledger_new_job new_job = {
 		.boards = numbers, .count = 2, .copies = 1, .machines = machines,
 	};
+	struct dealbox_ledger_insertion exact = {
+		.board = 1, .copy = 1, .machine = "SN1", .number = 41, .plan = 1,
+		.outcome = DEALBOX_LEDGER_EXACT,
+	};
+	struct dealbox_ledger_insertion jam = {
+		.board = 2, .copy = 1, .machine = "SN1", .number = 42, .plan = 2,
+		.outcome = DEALBOX_LEDGER_VOID, .reason = DEALBOX_EV_JAM,
+	};
 	struct dealbox_event event = { .type = DEALBOX_EV_DEAL_DONE };
 	struct dealbox_ledger *l = dealbox_ledger_new();
-	uint64_t job, insertion;
+	uint64_t job;
 	unsigned int card;
 
 	for (card = 0; card < DEALBOX_CARDS; card++) {
@@ -31,16 +39,14 @@ int main(int argc, char **argv)
 	if (argc != 2 ||
 	    dealbox_ledger_open(l, argv[1], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ||
 	    dealbox_ledger_add_set(l, "club evening", boards, 2, &new_job.set, NULL) ||
-	    dealbox_ledger_add_job(l, &new_job, &job, NULL) ||
-	    dealbox_ledger_begin(l, job, 1, 1, "SN1", 41, 1, &insertion) ||
-	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_EXACT, 0, 0, &event, 1) ||
-	    dealbox_ledger_begin(l, job, 2, 1, "SN1", 42, 2, &insertion) ||
-	    dealbox_ledger_end(l, insertion, DEALBOX_LEDGER_VOID, DEALBOX_EV_JAM, 0, NULL, 0)) {
+	    dealbox_ledger_add_job(l, &new_job, &job, NULL)) {
 		fprintf(stderr, "make_ledger: %s\n", dealbox_ledger_error(l)->what);
 		return 1;
 	}
-	skip.job = job;
-	if (dealbox_ledger_add_act(l, &skip))
+	exact.job = jam.job = skip.job = job;
+	if (dealbox_ledger_begin(l, &exact) || dealbox_ledger_end(l, &exact, &event, 1) ||
+	    dealbox_ledger_begin(l, &jam) || dealbox_ledger_end(l, &jam, NULL, 0) ||
+	    dealbox_ledger_add_act(l, &skip))
 		return 1;
 	dealbox_ledger_free(l);
 	return 0;

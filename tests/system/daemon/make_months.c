@@ -74,7 +74,7 @@ int main(int argc, char **argv)
 	struct dealbox_ledger_board boards[BOARDS] = { 0 };
 	struct dealbox_ledger_new_job new_job = { .boards = numbers, .count = BOARDS, .copies = 1 };
 	struct dealbox_ledger *l = dealbox_ledger_new();
-	uint64_t job, insertion;
+	struct dealbox_ledger_insertion insertion = { .copy = 1 };
 	size_t counts[BOARDS];
 	int err;
 
@@ -85,15 +85,18 @@ int main(int argc, char **argv)
 	err = argc != 3 ||
 	      dealbox_ledger_open(l, argv[1], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ||
 	      dealbox_ledger_add_set(l, "club evening", boards, BOARDS, &new_job.set, NULL) ||
-	      dealbox_ledger_add_job(l, &new_job, &job, NULL);
+	      dealbox_ledger_add_job(l, &new_job, &insertion.job, NULL);
+	if (!err)
+		snprintf(insertion.machine, sizeof(insertion.machine), "%s", argv[2]);
 	for (n = 0; !err && n < BOARDS; n++) {
 		if (n == BOARDS - 1)
 			now = OCTOBER;
-		err = dealbox_ledger_begin(l, job, n + 1, 1, argv[2], 41 + n, n + 1, &insertion) ||
-		      dealbox_ledger_end(l, insertion,
-					 n < 2 ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_EXACT,
-					 n < 2 ? DEALBOX_EV_WRONG_POCKET : 0, 0, events[n],
-					 counts[n]);
+		insertion.number = 41 + n;
+		insertion.board = insertion.plan = n + 1;
+		insertion.outcome = n < 2 ? DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_EXACT;
+		insertion.reason = n < 2 ? DEALBOX_EV_WRONG_POCKET : 0;
+		err = dealbox_ledger_begin(l, &insertion) ||
+		      dealbox_ledger_end(l, &insertion, events[n], counts[n]);
 	}
 	if (err)
 		fprintf(stderr, "make_months: %s\n", dealbox_ledger_error(l)->what);

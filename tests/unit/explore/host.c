@@ -341,13 +341,11 @@ int __wrap_poll(struct pollfd *fds, nfds_t count, int ms)
 
 /* ---- a ledger -------------------------------------------------------------------- */
 
-int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine, uint32_t number,
-				uint32_t plan, uint64_t *insertion);
-int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
-			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events,
-			      size_t count);
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l,
+				struct dealbox_ledger_insertion *insertion);
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l,
+			      const struct dealbox_ledger_insertion *insertion,
+			      const struct dealbox_event *events, size_t count);
 int __wrap_dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *act);
 int __wrap_dealbox_ledger_add_attestation(struct dealbox_ledger *l, uint64_t insertion,
 					  const struct dealbox_ledger_attestation *attestation);
@@ -390,20 +388,16 @@ static enum dealbox_ledger_copy_state recorded_state(unsigned int board)
 }
 
 /* As lib/ledger/records.c refuses it. Numbers of insertions only rise, so the last one tells. */
-int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned int board,
-				unsigned int copy, const char *machine, uint32_t number,
-				uint32_t plan, uint64_t *insertion)
+int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l,
+				struct dealbox_ledger_insertion *insertion)
 {
+	const unsigned int board = insertion->board;
 	struct entry *last = &now.record.last;
 
 	(void)l;
-	(void)job;
-	(void)copy;
-	(void)machine;
-	(void)plan;
 	if (disk_full())
 		return -ENOSPC;
-	if (last->id && last->number == number)
+	if (last->id && last->number == insertion->number)
 		return -EALREADY;
 	if (recorded_state(board) == DEALBOX_LEDGER_COPY_DEALING)
 		return -EINPROGRESS;
@@ -411,29 +405,28 @@ int __wrap_dealbox_ledger_begin(struct dealbox_ledger *l, uint64_t job, unsigned
 		return -EEXIST;
 	if (last->id && last->outcome == DEALBOX_LEDGER_NONE)
 		forbid("an insertion is begun before the one before has its verdict");
-	*last = (struct entry){ .id = ++now.record.count, .number = number, .board = board };
-	*insertion = last->id;
+	*last = (struct entry){
+		.id = ++now.record.count, .number = insertion->number, .board = board,
+	};
+	insertion->id = last->id;
 	return 0;
 }
 
-int __wrap_dealbox_ledger_end(struct dealbox_ledger *l, uint64_t insertion,
-			      enum dealbox_ledger_outcome outcome, unsigned int reason,
-			      unsigned int differences, const struct dealbox_event *events,
-			      size_t count)
+int __wrap_dealbox_ledger_end(struct dealbox_ledger *l,
+			      const struct dealbox_ledger_insertion *insertion,
+			      const struct dealbox_event *events, size_t count)
 {
 	struct entry *last = &now.record.last;
 
 	(void)l;
-	(void)reason;
-	(void)differences;
 	(void)events;
 	(void)count;
 	if (disk_full())
 		return -ENOSPC;
-	if (last->id != insertion || last->outcome != DEALBOX_LEDGER_NONE)
+	if (last->id != insertion->id || last->outcome != DEALBOX_LEDGER_NONE)
 		forbid("a verdict is recorded for another insertion, or twice");
-	last->outcome = outcome;
-	if (outcome == DEALBOX_LEDGER_EXACT) {
+	last->outcome = insertion->outcome;
+	if (last->outcome == DEALBOX_LEDGER_EXACT) {
 		if (now.record.exact[last->board].id)
 			forbid("a board counts twice");
 		now.record.exact[last->board] = *last;

@@ -209,7 +209,9 @@ static int copy_print(const struct dealbox_ledger_copy *copy, void *context)
 static int insertion_print(const struct dealbox_ledger_insertion *i, void *context)
 {
 	struct call *call = context;
+	struct dealbox_ledger_field field;
 	struct json_object *object;
+	unsigned int n;
 	char at[32];
 
 	if (!call->json) {
@@ -225,16 +227,11 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 	}
 	object = json_object_new_object();
 	json_add_number(object, "record", i->id);
-	json_add_number(object, "board", i->board);
-	json_add_number(object, "copy", i->copy);
-	json_add_text(object, "machine", i->machine);
-	json_add_number(object, "insertion", i->number);
-	json_add_number(object, "begun", i->begun);
-	json_add_number(object, "ended", i->ended);
-	json_add_text(object, "outcome", outcome_text(i->outcome));
-	json_add_text(object, "reason", i->reason ? dealbox_event_name(i->reason) : "");
-	json_add_number(object, "differences", i->differences);
-	json_add_number(object, "events", i->events);
+	for (n = 0; dealbox_ledger_get_field(i, n, &field); n++)
+		if (field.text)
+			json_add_text(object, field.name, field.text);
+		else
+			json_add_number(object, field.name, field.number);
 	json_say(object);
 	return 0;
 }

@@ -194,16 +194,19 @@ static int add_job(struct dealbox_ledger *ledger, const struct journal *journal,
 static int add_insertion(struct dealbox_ledger *ledger, uint64_t job, const char *machine,
 			 const struct item *item)
 {
-	uint64_t record;
-	int err = dealbox_ledger_begin(ledger, job, item->board, item->copy, machine,
-				       item->insertion, 1, &record);
+	struct dealbox_ledger_insertion insertion = {
+		.job = job, .board = item->board, .copy = item->copy, .number = item->insertion,
+		.plan = 1, .outcome = item->state == ITEM_TODO ? DEALBOX_LEDGER_VOID :
+								 DEALBOX_LEDGER_UNKNOWN,
+	};
+	int err;
 
+	snprintf(insertion.machine, sizeof(insertion.machine), "%s", machine);
+	err = dealbox_ledger_begin(ledger, &insertion);
 	/* already recorded, by this job or another */
 	if (err == -EALREADY)
 		return 0;
-	return err ? err : dealbox_ledger_end(ledger, record, item->state == ITEM_TODO ?
-					      DEALBOX_LEDGER_VOID : DEALBOX_LEDGER_UNKNOWN,
-					      0, 0, NULL, 0);
+	return err ? err : dealbox_ledger_end(ledger, &insertion, NULL, 0);
 }
 
 /* Skip a copy that was exact. */
@@ -232,7 +235,8 @@ static int take_items(struct dealbox_ledger *ledger, struct journal *journal, co
 	/* keep the order, so that the last insertion is in doubt */
 	qsort(journal->items, journal->item_count, sizeof(*journal->items), by_insertion);
 	while ((err = own_open_insertions(ledger, job, &open)) > 0) {
-		err = dealbox_ledger_end(ledger, open.id, DEALBOX_LEDGER_UNKNOWN, 0, 0, NULL, 0);
+		open.outcome = DEALBOX_LEDGER_UNKNOWN;
+		err = dealbox_ledger_end(ledger, &open, NULL, 0);
 		if (err)
 			return err;
 	}
