@@ -21,7 +21,7 @@ def quote(text):
 
 def formats(text):
     """Return the fields of a message, in order: printf's conversions and our own fields."""
-    return re.findall(r'%[a-z]+', text), sorted(re.findall(r'{[a-z]+}', text))
+    return re.findall(r'%[a-z]+', text), sorted(re.findall(r'{[a-z_]+}', text))
 
 
 def plural_rule(name, header):

@@ -127,6 +127,31 @@ static void say_reason(struct sentence *sentence, const struct told *told)
 		say(sentence, told, N_(", code {code}"));
 }
 
+/* The kind of what was found, as in dealbox_verdict_message(). */
+static uint8_t kind_of(const struct dealbox_verdict *verdict)
+{
+	size_t differences = dealbox_verdict_count(verdict);
+
+	if (!differences)
+		return dealbox_verdict_exact(verdict) ? DEALBOX_VERDICT_EXACT :
+							DEALBOX_VERDICT_NOTHING;
+	if (differences == 1 &&
+	    dealbox_verdict_get(verdict, 0)->kind == DEALBOX_DIFFERENCE_UNSEEN)
+		return DEALBOX_VERDICT_UNSEEN;
+	return DEALBOX_VERDICT_DIFFERS;
+}
+
+void dealbox_operator_verdict_from(const struct dealbox_verdict *verdict,
+				   struct dealbox_operator_verdict *facts)
+{
+	*facts = (struct dealbox_operator_verdict){
+		.kind = kind_of(verdict),
+		.basis = (uint8_t)dealbox_verdict_basis(verdict),
+		.unidentified = !dealbox_verdict_identified(verdict),
+		.count = (uint32_t)dealbox_verdict_count(verdict),
+	};
+}
+
 const char *dealbox_operator_verdict_name(unsigned int kind)
 {
 	return kind < DEALBOX_VERDICT_KINDS ? verdicts[kind].name : NULL;

@@ -273,30 +273,6 @@ static enum dealbox_ledger_outcome judge_pocket(const struct dealbox_trace *trac
 	return count == want ? DEALBOX_LEDGER_CAPTURED : DEALBOX_LEDGER_VOID;
 }
 
-/* The kind of what was found, as in dealbox_verdict_message(). */
-static uint8_t kind_of(const struct dealbox_verdict *verdict)
-{
-	size_t differences = dealbox_verdict_count(verdict);
-
-	if (!differences)
-		return dealbox_verdict_exact(verdict) ? DEALBOX_VERDICT_EXACT :
-							DEALBOX_VERDICT_NOTHING;
-	if (differences == 1 &&
-	    dealbox_verdict_get(verdict, 0)->kind == DEALBOX_DIFFERENCE_UNSEEN)
-		return DEALBOX_VERDICT_UNSEEN;
-	return DEALBOX_VERDICT_DIFFERS;
-}
-
-static void say_found(const struct dealbox_verdict *verdict, struct dealbox_operator_verdict *says)
-{
-	*says = (struct dealbox_operator_verdict){
-		.kind = kind_of(verdict),
-		.basis = (uint8_t)dealbox_verdict_basis(verdict),
-		.unidentified = !dealbox_verdict_identified(verdict),
-		.count = (uint32_t)dealbox_verdict_count(verdict),
-	};
-}
-
 static enum did do_judge(struct dealing *d, const struct step *step)
 {
 	struct dealbox_operator_verdict says = { .kind = DEALBOX_VERDICT_DEALT_UNKNOWN };
@@ -308,7 +284,7 @@ static enum did do_judge(struct dealing *d, const struct step *step)
 	if (trace && !job_verify(jobs_find(d->jobs, step->copy.job), &d->plan,
 				 d->engine.capabilities, trace, &verdict)) {
 		differences = dealbox_verdict_count(verdict);
-		say_found(verdict, &says);
+		dealbox_operator_verdict_from(verdict, &says);
 		if (!d->engine.capture)
 			outcome = dealbox_verdict_exact(verdict) ? DEALBOX_LEDGER_EXACT :
 				  DEALBOX_LEDGER_DIFFERS;

@@ -14,7 +14,7 @@ static inline bool event_guess(const struct dealbox_event *event)
 	return event->quality && event->quality < DEALBOX_QUALITY_MIN;
 }
 
-/* Returns what stopped a deal, for a sentence: "a card is stuck". Static. */
+/* Returns what stopped a deal, for a sentence that is translated: "a card is stuck". Static. */
 const char *event_fault(uint32_t type);
 
 #endif

@@ -4,6 +4,7 @@
 #include <dealbox/event.h>
 
 #include "event-internal.h"
+#include "law/messages.h"
 #include "wire.h"
 
 _Static_assert(DEALBOX_QUALITY_MIN == WIRE_QUALITY_MIN,
@@ -20,7 +21,7 @@ static const struct {
 	[DEALBOX_EV_HOPPER_EMPTY] = { "hopper empty", false },
 	[DEALBOX_EV_BOARD_INSERTED] = { "board inserted", false },
 	[DEALBOX_EV_BOARD_REMOVED] = { "board removed", false },
-	[DEALBOX_EV_COVER_OPEN] = { "cover open", false, "the cover was opened" },
+	[DEALBOX_EV_COVER_OPEN] = { "cover open", false, N_("the cover was opened") },
 	[DEALBOX_EV_COVER_CLOSED] = { "cover closed", false },
 	[DEALBOX_EV_KEY] = { "key", true },
 	[DEALBOX_EV_PLAN_LOADED] = { "plan loaded", true },
@@ -39,14 +40,15 @@ static const struct {
 	[DEALBOX_EV_GATE_LATE] = { "gate command late", false },
 	[DEALBOX_EV_FEED_TIMEOUT] = { "feed timeout", false },
 	[DEALBOX_EV_DECK_SHORT] = { "deck short", false,
-		"the hopper was empty and cards were missing; one may have come unseen with "
-		"another" },
-	[DEALBOX_EV_REPEATED_CARD] = { "repeated card", false, "the same card came twice" },
-	[DEALBOX_EV_DOUBLE_FEED] = { "double feed", false, "two cards at once" },
-	[DEALBOX_EV_JAM] = { "jam", true, "a card is stuck" },
-	[DEALBOX_EV_WRONG_POCKET] = { "wrong pocket", false, "a card fell into the wrong pocket" },
-	[DEALBOX_EV_BOARD_PULLED] = { "board pulled", false, "the board was pulled out" },
-	[DEALBOX_EV_COVER_OPENED] = { "cover opened", false, "the cover was opened" },
+		N_("the hopper was empty and cards were missing; one may have come unseen with "
+		   "another") },
+	[DEALBOX_EV_REPEATED_CARD] = { "repeated card", false, N_("the same card came twice") },
+	[DEALBOX_EV_DOUBLE_FEED] = { "double feed", false, N_("two cards at once") },
+	[DEALBOX_EV_JAM] = { "jam", true, N_("a card is stuck") },
+	[DEALBOX_EV_WRONG_POCKET] = { "wrong pocket", false,
+		N_("a card fell into the wrong pocket") },
+	[DEALBOX_EV_BOARD_PULLED] = { "board pulled", false, N_("the board was pulled out") },
+	[DEALBOX_EV_COVER_OPENED] = { "cover opened", false, N_("the cover was opened") },
 	[DEALBOX_EV_HARDWARE] = { "hardware fault", true },
 	[DEALBOX_EV_PROTOCOL_ERROR] = { "protocol error", true },
 };
@@ -76,7 +78,7 @@ const char *event_fault(uint32_t type)
 {
 	const char *fault = type < sizeof(events) / sizeof(*events) ? events[type].fault : NULL;
 
-	return fault ? fault : "a fault of the machine";
+	return fault ? fault : N_("a fault of the machine");
 }
 
 bool dealbox_event_code_open(uint32_t type)

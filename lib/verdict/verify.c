@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <dealbox/event.h>
+#include <dealbox/law.h>
 #include <dealbox/verify.h>
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 
 #include "cards/sentence.h"
 #include "event-internal.h"
+#include "law/messages.h"
 
 #define POSITIONS	256
 
@@ -598,78 +600,105 @@ const struct dealbox_difference *dealbox_verdict_get(const struct dealbox_verdic
  * beside a position, and nothing at all of a card that is found by comparing it with the plan.
  */
 static const struct {
-	const char *name, *pattern, *hidden;
+	const char *name, *pattern, *many, *hidden;	/* many: the pattern by count */
 } kinds[DEALBOX_DIFFERENCES] = {
 	[DEALBOX_DIFFERENCE_CARD_MISSING] = { "card-missing",
-		"{card} is missing; it belongs in {expected}", "a card is missing" },
+		N_("{card} is missing; it belongs in {expected}"),
+		.hidden = N_("a card is missing") },
 	[DEALBOX_DIFFERENCE_CARD_REPEATED] = { "card-repeated",
-		"{card} was dealt twice, as the {position} and as the {other}: one of the two "
-		"was misread, or the deck has it twice", NULL },
+		N_("{card} was dealt twice, as the {position} and as the {other}: one of the two "
+		   "was misread, or the deck has it twice") },
 	[DEALBOX_DIFFERENCE_CARD_FOREIGN] = { "card-foreign",
-		"{card}, the {position} dealt, is not in the plan and lies in {pocket}",
-		"a card, the {position} dealt, is not in the plan" },
+		N_("{card}, the {position} dealt, is not in the plan and lies in {pocket}"),
+		.hidden = N_("a card, the {position} dealt, is not in the plan") },
 	[DEALBOX_DIFFERENCE_CARD_UNREAD] = { "card-unread",
-		"the {position} card was not read, or not well enough, and lies in {pocket}",
-		"the {position} card was not read, or not well enough" },
+		N_("the {position} card was not read, or not well enough, and lies in {pocket}"),
+		.hidden = N_("the {position} card was not read, or not well enough") },
 	[DEALBOX_DIFFERENCE_CARD_CHANGED] = { "card-changed",
-		"the {position} card is not the same all along its way", NULL },
+		N_("the {position} card is not the same all along its way") },
 	[DEALBOX_DIFFERENCE_WRONG_POCKET] = { "wrong-pocket",
-		"{card}, the {position} dealt, lies in {pocket} and belongs in {expected}",
-		"a card lies in the wrong pocket" },
+		N_("{card}, the {position} dealt, lies in {pocket} and belongs in {expected}"),
+		.hidden = N_("a card lies in the wrong pocket") },
 	[DEALBOX_DIFFERENCE_NOT_LANDED] = { "not-landed",
-		"{card}, the {position} dealt, was never seen to fall into {pocket}",
-		"a card, the {position} dealt, was never seen to fall into its pocket" },
+		N_("{card}, the {position} dealt, was never seen to fall into {pocket}"),
+		.hidden = N_("a card, the {position} dealt, was never seen to fall into its "
+			     "pocket") },
 	[DEALBOX_DIFFERENCE_NOT_ROUTED] = { "not-routed",
-		"{card}, the {position} read, was not let into a pocket", NULL },
+		N_("{card}, the {position} read, was not let into a pocket") },
 	[DEALBOX_DIFFERENCE_FACE_UP] = { "face-up",
-		"{card}, the {position} dealt, lies face up in {pocket}",
-		"a card, the {position} dealt, lies face up" },
+		N_("{card}, the {position} dealt, lies face up in {pocket}"),
+		.hidden = N_("a card, the {position} dealt, lies face up") },
 	[DEALBOX_DIFFERENCE_COUNT] = { "count",
-		"{pocket} has {count} cards, not {count_expected}" },
+		P_("{pocket} has {count} card, not {count_expected}",
+		   "{pocket} has {count} cards, not {count_expected}") },
 	[DEALBOX_DIFFERENCE_ORDER] = { "order",
-		"what the machine said of the {position} card cannot be in that order" },
+		N_("what the machine said of the {position} card cannot be in that order") },
 	[DEALBOX_DIFFERENCE_GAP] = { "gap",
-		"some of the machine's events are lost: there is no proof" },
+		N_("some of the machine's events are lost: there is no proof") },
 	[DEALBOX_DIFFERENCE_FAULT] = { "fault",
-		"the machine stopped: {fault}" },
-	[DEALBOX_DIFFERENCE_ABORTED] = { "aborted", "the deal was aborted" },
+		N_("the machine stopped: {fault}") },
+	[DEALBOX_DIFFERENCE_ABORTED] = { "aborted", N_("the deal was aborted") },
 	[DEALBOX_DIFFERENCE_STATE_LOST] = { "state-lost",
-		"the machine was reset or lost its power during the deal" },
+		N_("the machine was reset or lost its power during the deal") },
 	[DEALBOX_DIFFERENCE_BOARD_REMOVED] = { "board-removed",
-		"the board was taken out before the deal was done" },
+		N_("the board was taken out before the deal was done") },
 	[DEALBOX_DIFFERENCE_WRONG_INSERTION] = { "wrong-insertion",
-		"cards were dealt into another insertion, number {count}" },
-	[DEALBOX_DIFFERENCE_WRONG_PLAN] = { "wrong-plan", "another plan was dealt" },
-	[DEALBOX_DIFFERENCE_NOT_STARTED] = { "not-started", "the deal never started" },
-	[DEALBOX_DIFFERENCE_NOT_DONE] = { "not-done", "the deal was not finished" },
+		N_("cards were dealt into another insertion, number {count}") },
+	[DEALBOX_DIFFERENCE_WRONG_PLAN] = { "wrong-plan", N_("another plan was dealt") },
+	[DEALBOX_DIFFERENCE_NOT_STARTED] = { "not-started", N_("the deal never started") },
+	[DEALBOX_DIFFERENCE_NOT_DONE] = { "not-done", N_("the deal was not finished") },
 	[DEALBOX_DIFFERENCE_AGAIN] = { "again",
-		"a deal started or ended twice in one insertion" },
-	[DEALBOX_DIFFERENCE_UNSEEN] = { "unseen", "the exit sensors saw no card" },
+		N_("a deal started or ended twice in one insertion") },
+	[DEALBOX_DIFFERENCE_UNSEEN] = { "unseen", N_("the exit sensors saw no card") },
 };
 
 struct facts {
 	const struct dealbox_difference *difference;
+	const char *language;
 	bool reveal;
 };
 
-static void put_ordinal(struct sentence *sentence, unsigned int position)
+static void say(struct sentence *sentence, const struct facts *facts, const char *message)
 {
-	unsigned int n = position + 1;
-	const char *end = n / 10 % 10 == 1 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" :
-			  n % 10 == 3 ? "rd" : "th";
-
-	if (position == DEALBOX_NONE)
-		sentence_add(sentence, "last");
-	else
-		sentence_add(sentence, "%u%s", n, end);
+	sentence_add(sentence, "%s", dealbox_law_translate(facts->language, message));
 }
 
-static void put_pocket(struct sentence *sentence, unsigned int pocket)
+static void put_number(struct sentence *sentence, const char *name, size_t size,
+		       const void *number)
+{
+	(void)name;
+	(void)size;
+	sentence_add(sentence, "%u", *(const unsigned int *)number);
+}
+
+/* A message with {number} alone. */
+static void say_number(struct sentence *sentence, const struct facts *facts, const char *message,
+		       unsigned int number)
+{
+	sentence_fill(sentence, dealbox_law_translate(facts->language, message), put_number,
+		      &number);
+}
+
+static void put_ordinal(struct sentence *sentence, const struct facts *facts,
+			unsigned int position)
+{
+	static const char *const ends[] = {
+		N_("{number}th"), N_("{number}st"), N_("{number}nd"), N_("{number}rd"),
+	};
+	unsigned int n = position + 1, digit = n / 10 % 10 == 1 ? 0 : n % 10;
+
+	if (position == DEALBOX_NONE)
+		say(sentence, facts, N_("last"));
+	else
+		say_number(sentence, facts, ends[digit < 4 ? digit : 0], n);
+}
+
+static void put_pocket(struct sentence *sentence, const struct facts *facts, unsigned int pocket)
 {
 	if (pocket == DEALBOX_NONE)
-		sentence_add(sentence, "no pocket");
+		say(sentence, facts, N_("no pocket"));
 	else
-		sentence_add(sentence, "pocket %u", pocket);
+		say_number(sentence, facts, N_("pocket {number}"), pocket);
 }
 
 static bool is(const char *name, size_t size, const char *word)
@@ -683,23 +712,23 @@ static void put(struct sentence *sentence, const char *name, size_t size,
 	const struct facts *facts = data;
 	const struct dealbox_difference *difference = facts->difference;
 
-	if (is(name, size, "card"))
-		sentence_add(sentence, "%s", facts->reveal &&
-			     difference->card != DEALBOX_NONE ?
-			     dealbox_card_name(difference->card) : "a card");
+	if (is(name, size, "card") && facts->reveal && difference->card != DEALBOX_NONE)
+		sentence_add(sentence, "%s", dealbox_card_name(difference->card));
+	else if (is(name, size, "card"))
+		say(sentence, facts, N_("a card"));
 	else if (is(name, size, "position"))
-		put_ordinal(sentence, difference->position);
+		put_ordinal(sentence, facts, difference->position);
 	else if (is(name, size, "other"))
-		put_ordinal(sentence, difference->other);
+		put_ordinal(sentence, facts, difference->other);
 	else if (is(name, size, "pocket") && difference->kind == DEALBOX_DIFFERENCE_COUNT &&
 		 difference->pocket == DEALBOX_NONE)
-		sentence_add(sentence, "the deal");
+		say(sentence, facts, N_("the deal"));
 	else if (is(name, size, "pocket"))
-		put_pocket(sentence, difference->pocket);
+		put_pocket(sentence, facts, difference->pocket);
 	else if (is(name, size, "expected"))
-		put_pocket(sentence, difference->expected);
+		put_pocket(sentence, facts, difference->expected);
 	else if (is(name, size, "fault"))
-		sentence_add(sentence, "%s", event_fault(difference->code));
+		say(sentence, facts, event_fault(difference->code));
 	else if (is(name, size, "count"))
 		sentence_add(sentence, "%u", difference->count);
 	else	/* count_expected */
@@ -711,20 +740,31 @@ const char *dealbox_difference_name(unsigned int kind)
 	return kind < DEALBOX_DIFFERENCES ? kinds[kind].name : "?";
 }
 
-size_t dealbox_difference_message(const struct dealbox_difference *difference,
-				  bool reveal, char *text, size_t size)
+size_t dealbox_difference_text(const struct dealbox_difference *difference, bool reveal,
+			       const char *language, char *text, size_t size)
 {
-	struct facts facts = { difference, reveal };
+	struct facts facts = { difference, language, reveal };
 	struct sentence sentence;
-	const char *hidden;
+	const char *pattern;
 
 	sentence_begin(&sentence, text, size);
 	if (difference->kind < DEALBOX_DIFFERENCES) {
-		hidden = reveal ? NULL : kinds[difference->kind].hidden;
-		sentence_fill(&sentence, hidden ? hidden : kinds[difference->kind].pattern, put,
-			      &facts);
+		pattern = kinds[difference->kind].pattern;
+		if (!reveal && kinds[difference->kind].hidden)
+			pattern = kinds[difference->kind].hidden;
+		sentence_fill(&sentence, kinds[difference->kind].many ?
+			      dealbox_law_translate_count(language, pattern,
+							  kinds[difference->kind].many,
+							  difference->count) :
+			      dealbox_law_translate(language, pattern), put, &facts);
 	}
 	return sentence.length;
+}
+
+size_t dealbox_difference_message(const struct dealbox_difference *difference,
+				  bool reveal, char *text, size_t size)
+{
+	return dealbox_difference_text(difference, reveal, NULL, text, size);
 }
 
 size_t dealbox_verdict_message(const struct dealbox_verdict *verdict, char *text,

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <dealbox/event.h>
+#include <dealbox/law.h>
 #include <dealbox/verify.h>
 
 #include "freed_memory.h"
@@ -1643,6 +1644,85 @@ static void ordinal_numbers(void **state)
 	}
 }
 
+/* .. with the same fields as in English, and as secret. */
+static void every_language_has_its_sentences(void **state)
+{
+	struct dealbox_difference difference = {
+		.card = 7, .position = 4, .pocket = 2, .expected = 1, .other = 3,
+		.code = DEALBOX_EV_REPEATED_CARD, .count = 2, .count_expected = 13,
+	};
+	char english[512], text[512];
+	const char *language;
+	size_t l, length;
+	unsigned int n;
+
+	(void)state;
+	for (l = 0; (language = dealbox_law_language(l)); l++) {
+		for (n = 0; n < 2 * DEALBOX_DIFFERENCES; n++) {
+			difference.kind = (uint8_t)(n / 2);
+			length = dealbox_difference_text(&difference, n & 1, language, text,
+							 sizeof(text));
+			dealbox_difference_message(&difference, n & 1, english, sizeof(english));
+			assert_int_equal(length, strlen(text));
+			assert_true(length && length < 256);
+			assert_null(strpbrk(text, "{}%"));
+			assert_int_equal(!strcmp(text, english), !strcmp(language, "en"));
+			assert_int_equal(!strstr(text, "S7"), !strstr(english, "S7"));
+			assert_true(!(n & 1) || !strchr(english, '2') == !strchr(text, '2'));
+			assert_true(n & 1 || !strstr(english, "pocket") || strchr(text, ' '));
+		}
+	}
+	/* places that are not known */
+	difference.kind = DEALBOX_DIFFERENCE_NOT_LANDED;
+	difference.position = difference.pocket = DEALBOX_NONE;
+	dealbox_difference_text(&difference, true, "fr", text, 20);
+	assert_string_equal(text, "S7, (la derni\u00e8re) ");
+	difference.kind = DEALBOX_DIFFERENCE_CARD_UNREAD;
+	dealbox_difference_text(&difference, true, "nb", text, sizeof(text));
+	assert_string_equal(text, "kort (det siste) ble ikke lest, eller ikke godt nok, "
+				  "og ligger i ingen lomme");
+	difference.kind = DEALBOX_DIFFERENCE_FAULT;
+	difference.code = DEALBOX_EV_HARDWARE;
+	dealbox_difference_text(&difference, false, "nb", text, sizeof(text));
+	assert_string_equal(text, "maskinen stoppet: en feil p\u00e5 maskinen");
+}
+
+/* Forms for a number, which that each language has its own way with. */
+static void counts_have_their_forms(void **state)
+{
+	static const struct {
+		const char *language;
+		unsigned int count;
+		const char *text;
+	} rows[] = {
+		{ NULL, 1, "the deal has 1 card, not 13" },
+		{ "en", 0, "the deal has 0 cards, not 13" },
+		{ "nb", 1, "given har 1 kort, ikke 13" },
+		{ "fr", 0, "la donne : 0 carte au lieu de 13" },
+		{ "fr", 2, "la donne : 2 cartes au lieu de 13" },
+		{ "el", 1, "\u03b4\u03b9\u03b1\u03bd\u03bf\u03bc\u03ae: 1 "
+			   "\u03c6\u03cd\u03bb\u03bb\u03bf, \u03cc\u03c7\u03b9 13" },
+		{ "ru", 1, "\u0441\u0434\u0430\u0447\u0430: 1 \u043a\u0430\u0440\u0442\u0430, "
+			   "\u0430 \u043d\u0435 13" },
+		{ "ru", 12, "\u0441\u0434\u0430\u0447\u0430: 12 \u043a\u0430\u0440\u0442, "
+			    "\u0430 \u043d\u0435 13" },
+		{ "ru", 22, "\u0441\u0434\u0430\u0447\u0430: 22 "
+			    "\u043a\u0430\u0440\u0442\u044b, \u0430 \u043d\u0435 13" },
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct dealbox_difference difference = {
+			.kind = DEALBOX_DIFFERENCE_COUNT, .pocket = DEALBOX_NONE,
+			.count = rows[i].count, .count_expected = 13,
+		};
+
+		dealbox_difference_text(&difference, false, rows[i].language, text, sizeof(text));
+		assert_string_equal(text, rows[i].text);
+	}
+}
+
 static void a_verdict_counts_its_differences(void **state)
 {
 	struct dealbox_verdict *verdict;
@@ -1734,6 +1814,8 @@ int main(void)
 		cmocka_unit_test(nothing_of_the_cards_stays_in_memory),
 		cmocka_unit_test(every_difference_has_its_sentence),
 		cmocka_unit_test(ordinal_numbers),
+		cmocka_unit_test(every_language_has_its_sentences),
+		cmocka_unit_test(counts_have_their_forms),
 		cmocka_unit_test(a_verdict_counts_its_differences),
 		cmocka_unit_test(no_plan_no_verdict),
 	};

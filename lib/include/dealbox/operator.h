@@ -164,8 +164,18 @@ struct dealbox_operator_verdict {
 	uint32_t count, expected;
 };
 
+struct dealbox_verdict;
+
 /* Returns the name of a kind for programs: "exact". NULL beyond the last. Static. */
 DEALBOX_API const char *dealbox_operator_verdict_name(unsigned int kind);
+
+/**
+ * dealbox_operator_verdict_from - take the facts of what dealbox_verify() found
+ * @verdict: the verdict; not kept
+ * @facts: out; all are set
+ */
+DEALBOX_API void dealbox_operator_verdict_from(const struct dealbox_verdict *verdict,
+					       struct dealbox_operator_verdict *facts);
 
 /**
  * dealbox_operator_verdict_text - write the sentence for a verdict: "exact duplicate (by gates)"

@@ -145,10 +145,15 @@ dealbox_verdict_get(const struct dealbox_verdict *verdict, size_t index);
 DEALBOX_API const char *dealbox_difference_name(unsigned int kind);
 
 /*
- * Writes the sentence for a difference. Only with reveal, it names a card and says where the card
- * lies and belongs: all sentences together would tell the deal. Writes at most size bytes including
- * the terminating zero; returns the length it would have had.
+ * Writes the sentence for a difference, in language "nb", "el", "fr", "ru" or "en" (NULL is
+ * English), UTF-8. Only with reveal, it names a card and says where the card lies and belongs: all
+ * sentences together would tell the deal. Writes at most size bytes including the terminating zero;
+ * returns the length it would have had.
  */
+DEALBOX_API size_t dealbox_difference_text(const struct dealbox_difference *difference, bool reveal,
+					   const char *language, char *text, size_t size);
+
+/* The same in English. */
 DEALBOX_API size_t dealbox_difference_message(const struct dealbox_difference *difference,
 					      bool reveal, char *text, size_t size);
 

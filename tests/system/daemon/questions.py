@@ -337,8 +337,14 @@ def test_deal_and_capture_take_a_language(w):
     told_alike(w)
     deal.stdin.write('\n')
     deal.stdin.flush()
-    ends(deal, 0, r'mappe 19: nøyaktig kopi \(etter')
+    ends(deal, 0, r'mappe 19: nøyaktig kopi \(etter', '(?m)^1 av 1 mapper er nøyaktig kopi; 0 ugyldige og gitt på nytt; ')
     w.take_out('READS')
+    deal = w.begin('deal', '--lang', 'fr', '--session', 'fr', '--boards', '19', '--how', 'wait-for-start,replay', w.set_file)
+    until(deal, '^étui 19 : Insérez')
+    deal.send_signal(signal.SIGINT)
+    ends(deal, 1, 'la tâche [0-9]+ du service est suspendue', '`dealbox deal --resume` la continue',
+         '(?m)^0 étui sur 1 est une copi.? exacte ; ')
+    assert w.command('cancel', str(max(job['Id'] for job in w.objects('Job').values()))).returncode == 0
     for command in ('status', 'watch', 'deal'):
         result = w.command(command, '--lang', 'xx', *([w.set_file] if command == 'deal' else []))
         assert result.returncode == 2 and 'xx' in result.stderr, result

@@ -85,14 +85,21 @@ def the_operator_reads_his_language(box):
     running = box.begin("deal", "-m", machine.uri, "--lang", "nb", "--boards", "1", SET)
     assert "recorded in" in running.line()
     assert "Sett inn" in (line := running.line()) or "Legg inn" in line or "mappe 1" in line, line
-    running.stop().expect(1)
+    running.stop().expect(1, r"0 av 1 mapper er nøyaktige kopier; 0 ugyldige og gitt på nytt; [0-9]+ s, 0 mapper i timen",
+                          "stoppet før mappe 1, kopi 1", "`dealbox deal --resume` fortsetter")
     # a misread card, and the verdicts
     machine = box.machine(name="misread", scenario="deal 1 position 20: misread")
     result = box.begin("deal", "-m", machine.uri, "--lang", "nb", "--boards", "1-2", "--copies", "2", "--yes", SET,
                        stdin=subprocess.PIPE).answer("er tom").expect(
         0, r"mappe 1, kopi 1: ugyldig: samme kort to ganger ved kort [0-9]+",
         r"mappe 1, kopi 1: nøyaktig kopi \(etter sensorene ved utløpet\)", "mappe 2, kopi 2: nøyaktig kopi")
-    assert "board 1" not in result.out and "exact duplicate (" not in result.out, result
+    assert "board" not in result.out and "exact" not in result.out, result
+    for language, asked, words in (("el", "αδειάστε την πρώτα", "1 από 1 θήκες είναι ακριβές αντίγραφο· 0 άκυρες και μοιράστηκαν ξανά· [0-9]+ δευτ., "),
+                                   ("fr", "videz-le d'abord", "1 étui sur 1 est une copi.? exacte ; 0 nul et redonné ; [0-9]+ s, "),
+                                   ("ru", "сначала", "1 доска из 1 — точная копия; 0 недействительны и сданы заново; [0-9]+ с, ")):
+        machine = box.machine(name=language)
+        box.begin("deal", "-m", machine.uri, "--lang", language, "--boards", "3", "--how", "replay", "--session", language,
+                  SET, stdin=subprocess.PIPE).answer(asked).expect(0, words)
 
 
 def voided(box, scenario, reason, kind="stored"):
@@ -763,6 +770,20 @@ def traces_are_recorded_and_judged(box):
         box.write("short", "\n".join(lines[:n] + lines[n + 1:heads[1]]) + "\n")
         verdict = box.dealbox("verify", "--json", SET, "short").expect(1).json()[0]
         assert verdict["verdict"] == "void" and verdict["differences"], verdict
+    # the same in each language, and as secret
+    english = box.dealbox("verify", "--lang", "en", SET, "trace").expect(1)
+    assert english.out == result.out, english
+    for language, words in (("nb", "mappe 2, kopi 1, innsetting 2: ikke nøyaktig kopi: [0-9]+ forskjeller\n    maskinen stoppet: "),
+                            ("el", "θήκη 1, αντίτυπο 1, εισαγωγή 1: ακριβές αντίγραφο"),
+                            ("fr", "étui 2, copi.? 1, insertion 2 : copi.? inexacte : [0-9]+ différences\n    "),
+                            ("ru", "доска 2, копия 1, вставка 2: неточная копия: ")):
+        said = box.dealbox("verify", "--lang", language, SET, "trace").expect(1, words).out
+        assert_secret(said)
+        assert not set(said.splitlines()) & set(result.out.splitlines()), said
+        told = box.dealbox("verify", "--lang", language, "--json", SET, "trace").expect(1).json()
+        assert [one["text"] for one in told[1]["differences"]] == \
+            re.findall("^    (.*)$", said, re.M), (told, said)
+    box.dealbox("verify", "--lang", "xx", SET, "trace").expect(2, "there is no language 'xx'")
     # a job that goes on records behind what is there
     box.dealbox("deal", "-m", machine.uri, "--boards", "1", "--record", "trace", SET).expect(
         2, "cannot record to trace: File exists", "choose another name")

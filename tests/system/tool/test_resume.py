@@ -163,7 +163,7 @@ def an_insertion_that_was_begun_is_not_dealt_into_again(box):
     machine.tell("insert")
     journal(box, (1, 1, 0, 0, "exact"), (2, 1, 1, 0, "started"))
     not_into_this_one(box, machine, "--resume").expect(0, "is job 2|is job \\d+ of the ledger",
-                                                       "1 of 2 boards are exact duplicates; 1 are left out")
+                                                       "1 of 2 boards are exact duplicates; 1 is left out")
     assert box.outcomes() == ["unknown", "exact"], box.records()
 
 

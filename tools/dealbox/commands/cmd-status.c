@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dealbox/law.h>
+
 #include "service/service-objects.h"
 #include "ui/operator-say.h"
 #include "ui/ruling-text.h"
@@ -50,7 +52,8 @@ static void machine_print(struct json_object *m, const char *language)
 	service_instruction(m, language, text, sizeof(text));
 	put("%s: %s\n  %s\n", service_text(m, "id"), service_text(m, "state"), text);
 	if (service_number(m, "dealing"))
-		put("  job %lld, board %lld, copy %lld: card %lld\n",
+		put(dealbox_law_translate(language,
+					  N_("  job %lld, board %lld, copy %lld: card %lld\n")),
 		    (long long)service_number(m, "job"), (long long)service_number(m, "board"),
 		    (long long)service_number(m, "copy"), (long long)service_number(m, "cards"));
 	if (*service_text(m, "diagnosis"))
@@ -137,8 +140,10 @@ static void machine_show(struct watch *watch, struct json_object *m)
 	enum dealbox_operator_state state = operator_state(service_text(m, "state"));
 	char text[2048];
 
-	progress("%s: board %lld, copy %lld: card %lld", service_text(m, "id"),
-		 (long long)service_number(m, "board"), (long long)service_number(m, "copy"),
+	progress(dealbox_law_translate(watch->language,
+				       N_("%s: board %lld, copy %lld: card %lld")),
+		 service_text(m, "id"), (long long)service_number(m, "board"),
+		 (long long)service_number(m, "copy"),
 		 (long long)service_number(m, "cards"));
 	if (!strcmp(shown->state, service_text(m, "state")) &&
 	    shown->board == service_number(m, "board") && shown->copy == service_number(m, "copy"))

@@ -7,7 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <dealbox/law.h>
+#include <dealbox/operator.h>
+
 #include "ui/event-text.h"
+#include "ui/operator-say.h"
+#include "ui/ruling-text.h"
 #include "ui/set-to-deal.h"
 #include "ui/tool.h"
 #include "ui/tracefile.h"
@@ -16,6 +21,7 @@ struct judge {
 	const struct dealbox_set *set;
 	bool json;
 	bool reveal;
+	const char *language;
 	size_t exact, differ;
 	struct tracefile_head head;	/* of the trace that is judged */
 };
@@ -30,22 +36,25 @@ static void verdict_json(const struct judge *judge, const struct dealbox_verdict
 	json_add_number(object, "insertion", judge->head.insertion);
 	json_add_text(object, "verdict", dealbox_verdict_exact(verdict) ? "exact" : "void");
 	json_add_text(object, "text", text);
-	json_object_object_add(object, "differences", differences_to_json(verdict, judge->reveal));
+	json_object_object_add(object, "differences",
+			       differences_to_json(verdict, judge->reveal, judge->language));
 	json_say(object);
 }
 
 static void verdict_say(const struct judge *judge, const struct dealbox_verdict *verdict)
 {
-	char text[256];
+	struct dealbox_operator_verdict facts;
+	char text[512];
 
-	dealbox_verdict_message(verdict, text, sizeof(text));
+	dealbox_operator_verdict_from(verdict, &facts);
+	dealbox_operator_verdict_text(&facts, judge->language, text, sizeof(text));
 	if (judge->json) {
 		verdict_json(judge, verdict, text);
 		return;
 	}
-	say("board %u, copy %u, insertion %u: %s", judge->head.board, judge->head.copy,
-	    judge->head.insertion, text);
-	differences_say(verdict, judge->reveal);
+	say(dealbox_law_translate(judge->language, N_("board %u, copy %u, insertion %u: %s")),
+	    judge->head.board, judge->head.copy, judge->head.insertion, text);
+	differences_say(verdict, judge->reveal, judge->language);
 }
 
 /* 0 or -errno */
@@ -109,6 +118,11 @@ static enum status verify_run(struct args *args)
 	while ((key = args_next(args, &value)) >= 0) {
 		judge.json |= key == 'j';
 		judge.reveal |= key == KEY_REVEAL;
+		if (key != KEY_LANG)
+			continue;
+		judge.language = ruling_text_language(value);
+		if (!judge.language)
+			return STATUS_INPUT;
 	}
 	if (key == ARGS_STOP)
 		return args->status;
@@ -128,6 +142,7 @@ static enum status verify_run(struct args *args)
 }
 
 static const struct option_row verify_options[] = {
+	{ KEY_LANG, "lang", "LANGUAGE", "sentences in nb, el, fr, ru or en (default: en)" },
 	OPT_JSON,
 	OPT_REVEAL,
 	{ 0 }

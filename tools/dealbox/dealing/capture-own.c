@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* dealbox capture without the service: a job of a ledger reads the board, pocket by pocket. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <dealbox/law.h>
@@ -10,25 +11,37 @@
 #include "own-ledger.h"
 #include "ui/ruling-text.h"
 
+static const char *in_language(const struct capture_options *options, const char *message)
+{
+	return dealbox_law_translate(options->language, message);
+}
+
 /* Report the errors of a captured deal, without naming a card. */
-static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pack *pack)
+static void defects_say(const struct dealbox_deal *deal, const struct dealbox_pack *pack,
+			const struct capture_options *options)
 {
 	struct dealbox_defect defects[DEALBOX_DEFECTS_MAX];
 	size_t count = dealbox_deal_check(deal, pack, defects, DEALBOX_DEFECTS_MAX);
-	size_t missing = 0, repeated = 0, n;
+	unsigned int missing = 0, repeated = 0;
+	char lacks[96], twice[96];
+	size_t n;
 
 	for (n = 0; n < count; n++) {
 		missing += defects[n].kind == DEALBOX_DEFECT_MISSING;
 		repeated += defects[n].kind == DEALBOX_DEFECT_REPEATED;
 		if (defects[n].kind == DEALBOX_DEFECT_SIZE)
-			complain(NULL, "pocket %s has %u cards, not %u",
-				 dealbox_actor_name(defects[n].hand), defects[n].count,
-				 defects[n].expected);
+			complain(NULL, dealbox_law_translate_count(options->language,
+				 P_("pocket %s has %u card, not %u",
+				    "pocket %s has %u cards, not %u"), defects[n].count),
+				 in_language(options, dealbox_actor_name(defects[n].hand)),
+				 defects[n].count, defects[n].expected);
 	}
+	snprintf(lacks, sizeof(lacks), dealbox_law_translate_count(options->language,
+		 P_("%u card is missing", "%u cards are missing"), missing), missing);
+	snprintf(twice, sizeof(twice), dealbox_law_translate_count(options->language,
+		 P_("%u is there twice", "%u are there twice"), repeated), repeated);
 	if (missing || repeated)
-		complain(NULL, missing == 1 && repeated == 1 ?
-			 "%zu card is missing, %zu is there twice" :
-			 "%zu cards are missing, %zu are there twice", missing, repeated);
+		complain(NULL, "%s, %s", lacks, twice);
 	explicit_bzero(defects, sizeof(defects));
 }
 
@@ -73,18 +86,23 @@ static enum status save(struct own_ledger *own, uint64_t job, const struct captu
 	original.number = (unsigned int)options->board;
 	err = dealbox_dealing_original(own->reader, job, original.number, &original.deal, &pocket);
 	if (err == -EBADMSG) {
-		defects_say(&original.deal, dealbox_pack_bridge());
-		complain("put 13 cards into each pocket, and capture the board again",
-			 "nothing was written: the cards that were read do not make a deal");
+		defects_say(&original.deal, dealbox_pack_bridge(), options);
+		complain(in_language(options, N_("put 13 cards into each pocket, and capture the "
+						 "board again")),
+			 "%s", in_language(options, N_("nothing was written: the cards that were "
+						       "read do not make a deal")));
 		status = STATUS_NO;
 	} else if (err == -EDOM) {
-		complain("deal the board, and capture it then",
-			 "nothing was written: the board is sorted, nobody dealt it");
+		complain(in_language(options, N_("deal the board, and capture it then")),
+			 "%s", in_language(options, N_("nothing was written: the board is sorted, "
+						       "nobody dealt it")));
 		status = STATUS_NO;
 	} else if (err == -EINVAL || err == -ENODATA) {
-		complain("put that pocket's cards back, face down, and capture the board again",
-			 "nothing was written: pocket %s was not read completely",
-			 dealbox_actor_name(pocket));
+		complain(in_language(options, N_("put that pocket's cards back, face down, and "
+						 "capture the board again")),
+			 in_language(options, N_("nothing was written: pocket %s was not read "
+						 "completely")),
+			 in_language(options, dealbox_actor_name(pocket)));
 		status = STATUS_NO;
 	} else if (err) {
 		status = own_refused(own->reader);
@@ -121,9 +139,9 @@ enum status capture_alone(const struct capture_options *options)
 			status = save(&own, front.job, options);
 			break;
 		case FRONT_STOPPED:
-			complain("put all cards back into their pockets, "
-				 "and capture the board again",
-				 "stopped: nothing was written%s%s",
+			complain(in_language(options, N_("put all cards back into their pockets, "
+							 "and capture the board again")),
+				 in_language(options, N_("stopped: nothing was written%s%s")),
 				 front.stands ? "; " : "", front.stands ? front.stands : "");
 			status = STATUS_NO;
 			break;

@@ -50,12 +50,13 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 		json_add_number(object, "insertion", insertion);
 		json_add_text(object, "verdict", exact ? "exact" : "void");
 		json_add_text(object, "text", reason);
-		json_object_object_add(object, "differences", differences_to_json(verdict, reveal));
+		json_object_object_add(object, "differences",
+				       differences_to_json(verdict, reveal, f->language));
 		json_say(object);
 		return;
 	}
 	say_in(exact ? TONE_GOOD : TONE_BAD, "%s%s", front_name(f, board, copy, name), reason);
-	differences_say(verdict, reveal);
+	differences_say(verdict, reveal, f->language);
 }
 
 /* Report an insertion that the last run had begun and not ended. */
@@ -78,7 +79,6 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 	unsigned int all = stand->job.boards * stand->job.copies;
 	double seconds = front_seconds(f);
 	struct json_object *object;
-	char of[32] = "", before[64] = "";
 
 	if (f->json) {
 		object = json_object_new_object();
@@ -93,41 +93,41 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 		json_say(object);
 		return;
 	}
-	/* a job without a limit of copies has no total */
-	if (all)
-		snprintf(of, sizeof(of), " of %u", all);
-	if (stand->skipped)
-		snprintf(before, sizeof(before), "; %u are left out", stand->skipped);
-	say("%u%s boards are exact duplicates%s; %u void and dealt again; "
-	    "%.0f s, %.0f boards per hour",
-	    stand->job.recorded, of, before, f->voids, seconds,
-	    seconds > 0 ? dealt * 3600 / seconds : 0);
+	operator_summary(&(struct operator_summary){
+		.language = f->language, .exact = stand->job.recorded, .all = all,
+		.skipped = stand->skipped, .voids = f->voids, .dealt = dealt, .seconds = seconds,
+	});
 	if (((const struct own_deal *)f->context)->options->rehearse)
-		say("it was a rehearsal: no card was dealt");
+		say("%s", dealbox_law_translate(f->language,
+						N_("it was a rehearsal: no card was dealt")));
 }
 
 static void stop_say(const struct front *f, const struct own_stand *stand,
 		     const struct dealbox_ledger_insertion *open)
 {
 	const char *colon = f->stands ? ": " : "", *stands = f->stands ? f->stands : "";
+	const char *before = N_("stopped before board %u, copy %u%s%s");
 
 	if (((const struct own_deal *)f->context)->options->rehearse) {
 		/* nothing is left to go on with */
 		if (stand->board)
-			complain(NULL, "stopped before board %u, copy %u", stand->board,
-				 stand->copy);
+			complain(NULL, dealbox_law_translate(f->language, before), stand->board,
+				 stand->copy, "", "");
 		return;
 	}
 	if (open)
-		complain(f->capabilities & DEALBOX_CAP_BOARD_LOCK ?
-			 "`dealbox deal --resume` lets go of that board, "
-			 "to be emptied, and goes on" :
-			 "empty that board; `dealbox deal --resume` goes on",
-			 "stopped in the middle of board %u, copy %u, after card %u of %u%s%s",
+		complain(dealbox_law_translate(f->language,
+					       f->capabilities & DEALBOX_CAP_BOARD_LOCK ?
+			 N_("`dealbox deal --resume` lets go of that board, to be emptied, "
+			    "and goes on") :
+			 N_("empty that board; `dealbox deal --resume` goes on")),
+			 dealbox_law_translate(f->language,
+			 N_("stopped in the middle of board %u, copy %u, after card %u of %u%s%s")),
 			 open->board, open->copy, f->landed, f->cards, colon, stands);
 	else if (stand->board)
-		complain("`dealbox deal --resume` goes on", "stopped before board %u, copy %u%s%s",
-			 stand->board, stand->copy, colon, stands);
+		complain(dealbox_law_translate(f->language, N_("`dealbox deal --resume` goes on")),
+			 dealbox_law_translate(f->language, before), stand->board, stand->copy,
+			 colon, stands);
 }
 
 /* ---- certificates --------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "front.h"
 #include "own-ledger.h"
 #include "ui/operator-say.h"
+#include "ui/ruling-text.h"
 
 #define PAUSE_MS	5000	/* time limit for the pause, or for the end of the deal */
 #define RETRY_MS	2000	/* interval of attempts to open a machine that went away */
@@ -189,13 +190,14 @@ static bool under_way(const struct front *f)
 static const char *stands(const struct front *f, bool moved)
 {
 	if (moves(f))
-		return "the machine continues to deal; press its stop key";
+		return N_("the machine continues to deal; press its stop key");
 	if (f->state == DEALBOX_OPERATOR_PAUSED)
-		return "the machine is paused";
+		return N_("the machine is paused");
 	if (f->state == DEALBOX_OPERATOR_ABSENT)
-		return moved ? "the machine does not answer; press its stop key, or switch it off" :
-			       NULL;
-	return stands_still(f) ? "the machine is waiting at a card" : NULL;
+		return moved ?
+		       N_("the machine does not answer; press its stop key, or switch it off") :
+		       NULL;
+	return stands_still(f) ? N_("the machine is waiting at a card") : NULL;
 }
 
 /* Process all news. Returns false at the end, with its reason in *end. */
@@ -278,6 +280,8 @@ static enum front_end stop(struct front *f, int signals)
 					(now.tv_nsec - begin.tv_nsec) / 1000000);
 	}
 	f->stands = stands(f, moved);
+	if (f->stands)
+		f->stands = dealbox_law_translate(f->language, f->stands);
 	return end;
 }
 
@@ -295,7 +299,9 @@ static void read_keys(struct front *f)
 	if (dealbox_dealing_command(f->dealing, answer.command,
 				    answer.board ? answer.board : answer.asked.board,
 				    answer.asked.copy))
-		complain("type the number that is on its label", "the job has no board %u",
+		complain(dealbox_law_translate(f->language,
+					       N_("type the number that is on its label")),
+			 dealbox_law_translate(f->language, N_("the job has no board %u")),
 			 answer.board);
 }
 
@@ -538,8 +544,10 @@ enum front_end front_run(struct front *f)
 	/* nobody can ask it now */
 	if (f->board && f->state == DEALBOX_OPERATOR_ABSENT &&
 	    f->capabilities & DEALBOX_CAP_BOARD_LOCK)
-		complain("begin again: that lets go of the board",
-			 "the machine is gone, and may keep its board locked in");
+		complain(dealbox_law_translate(f->language,
+					       N_("begin again: that lets go of the board")),
+			 "%s", dealbox_law_translate(f->language,
+			 N_("the machine is gone, and may keep its board locked in")));
 	dealbox_dealing_free(f->dealing);
 	close(signals);
 	return end;

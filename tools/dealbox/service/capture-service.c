@@ -13,9 +13,10 @@
 
 #include "dealing/capture.h"
 #include "job-watch.h"
+#include "ui/ruling-text.h"
 
 static const struct job_watch_kind capturing = {
-	.again = "`dealbox capture --resume FILE` continues it"
+	.again = N_("`dealbox capture --resume FILE` continues it")
 };
 
 static enum status capture_add(struct job_watch *f, const struct capture_options *options)

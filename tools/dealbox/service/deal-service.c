@@ -14,6 +14,8 @@
 #include "dealing/deal.h"
 #include "job-watch.h"
 #include "set-add.h"
+#include "ui/operator-say.h"
+#include "ui/ruling-text.h"
 #include "ui/set-to-deal.h"
 
 #define WITHOUT		"run `sudo systemctl stop dealboxd` to release the machines; then " \
@@ -220,20 +222,18 @@ static void summary_say(const struct job_watch *f)
 	int64_t recorded = service_number(job, "recorded");
 	int64_t all = service_number(job, "boards") * service_number(job, "copies");
 	struct timespec now;
-	char of[32] = "";
 	double seconds;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	seconds = (double)(now.tv_sec - f->begin.tv_sec) +
 		  (double)(now.tv_nsec - f->begin.tv_nsec) / 1e9;
 	if (!f->json) {
-		/* a job without a limit of copies has no total */
-		if (all)
-			snprintf(of, sizeof(of), " of %lld", (long long)all);
-		say("%lld%s boards are exact duplicates; %u void and dealt again; "
-		    "%.0f s, %.0f boards per hour",
-		    (long long)recorded, of, f->voids, seconds,
-		    seconds > 0 ? f->exact * 3600 / seconds : 0);
+		operator_summary(&(struct operator_summary){
+			.language = f->language, .exact = (uint64_t)recorded,
+			.all = (uint64_t)all,
+			.skipped = (unsigned int)service_number(job, "skipped"),
+			.voids = f->voids, .dealt = f->exact, .seconds = seconds,
+		});
 		return;
 	}
 	object = json_object_new_object();
@@ -256,7 +256,7 @@ static bool certify(struct job_watch *f)
 }
 
 static const struct job_watch_kind dealing = {
-	.again = "`dealbox deal --resume` continues it", .letters = true,
+	.again = N_("`dealbox deal --resume` continues it"), .letters = true,
 	.judged = certify, .over = summary_say,
 };
 

@@ -11,6 +11,7 @@
 
 #include "job-watch.h"
 #include "ui/operator-say.h"
+#include "ui/ruling-text.h"
 
 /* ---- output --------------------------------------------------------------- */
 
@@ -24,6 +25,11 @@ int job_watch_new(struct job_watch *f, struct request *r)
 	if (err >= 0)
 		snprintf(f->path, sizeof(f->path), "%s", path);
 	return err;
+}
+
+static const char *in_language(const struct job_watch *f, const char *message)
+{
+	return dealbox_law_translate(f->language, message);
 }
 
 struct json_object *job_watch_job(const struct job_watch *f)
@@ -316,9 +322,9 @@ static int on_owner(sd_bus_message *m, void *context, sd_bus_error *unused)
 	    strcmp(name, "io.dealbox1"))
 		return 0;
 	progress(NULL);
-	complain("`journalctl -u dealboxd` shows why; "
-		 "the job continues when the service runs again",
-		 "the service dealboxd has ended");
+	complain(in_language(f, N_("`journalctl -u dealboxd` shows why; the job continues when "
+				   "the service runs again")),
+		 "%s", in_language(f, N_("the service dealboxd has ended")));
 	return sd_event_exit(f->event, STATUS_MACHINE);
 }
 
@@ -333,7 +339,10 @@ static void press_start(const struct job_watch *f)
 		service_call(f->bus, service_text(wants, "path"), "Machine", "Answer", "u",
 			     (uint32_t)service_number(wants, "question"));
 	else if (count > 1)
-		complain(NULL, "press start at the machine itself: %u machines are waiting", count);
+		complain(NULL, dealbox_law_translate_count(f->language,
+			 P_("press start at the machine itself: %u machine is waiting",
+			    "press start at the machine itself: %u machines are waiting"), count),
+			 count);
 }
 
 /* Send an answer, by the methods that the screen calls, for the question that was shown. */
@@ -403,12 +412,13 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 		m = json_object_array_get_idx(f->machines, n);
 		if (service_number(m, "dealing") &&
 		    service_number(m, "job") == service_number(job_watch_job(f), "id"))
-			complain(NULL,
-				 "%s: paused in board %lld; a machine that locks its board keeps "
-				 "it until the job continues",
+			complain(NULL, in_language(f,
+				 N_("%s: paused in board %lld; a machine that locks its board "
+				    "keeps it until the job continues")),
 				 service_text(m, "id"), (long long)service_number(m, "board"));
 	}
-	complain(f->kind->again, "job %lld of the service is paused",
+	complain(in_language(f, f->kind->again),
+		 in_language(f, N_("job %lld of the service is paused")),
 		 (long long)service_number(job_watch_job(f), "id"));
 	return sd_event_exit(f->event, STATUS_NO);
 }
@@ -456,7 +466,8 @@ static int on_change(sd_event_source *source, void *context)
 	progress(NULL);
 	all = service_number(job, "boards") * service_number(job, "copies");
 	if (!strcmp(f->state, "paused")) {
-		complain("`dealbox resume` continues it", "job %lld is paused",
+		complain(in_language(f, N_("`dealbox resume` continues it")),
+			 in_language(f, N_("job %lld is paused")),
 			 (long long)service_number(job, "id"));
 		return 0;
 	}
@@ -465,12 +476,15 @@ static int on_change(sd_event_source *source, void *context)
 		return sd_event_exit(f->event, service_number(job, "recorded") == all ?
 				     STATUS_DONE : STATUS_NO);
 	if (!strcmp(f->state, "repeat")) {
-		complain("`dealbox resume` asks again; for a replay, use --how replay",
-			 "a deal of job %lld was dealt for another session meanwhile (Law 6D2)",
+		complain(in_language(f, N_("`dealbox resume` asks again; for a replay, use "
+					   "--how replay")),
+			 in_language(f, N_("a deal of job %lld was dealt for another session "
+					   "meanwhile (Law 6D2)")),
 			 (long long)service_number(job, "id"));
 		return sd_event_exit(f->event, STATUS_INPUT);
 	}
-	complain(NULL, "job %lld was cancelled", (long long)service_number(job, "id"));
+	complain(NULL, in_language(f, N_("job %lld was cancelled")),
+		 (long long)service_number(job, "id"));
 	return sd_event_exit(f->event, STATUS_NO);
 }
 

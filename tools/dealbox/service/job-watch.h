@@ -20,7 +20,7 @@ struct job_watch;
 
 /* Differences between kinds of jobs */
 struct job_watch_kind {
-	const char *again;			/* how to continue after Ctrl-C */
+	const char *again;			/* N_(): how to continue after Ctrl-C */
 	bool letters;				/* answers have letters besides Enter */
 	/*
 	 * Called when insertions were judged, perhaps in an earlier run. Returns false, after

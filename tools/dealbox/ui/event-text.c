@@ -7,9 +7,11 @@
 
 #include <dealbox/card.h>
 #include <dealbox/event.h>
+#include <dealbox/law.h>
 #include <dealbox/verify.h>
 
 #include "event-text.h"
+#include "ruling-text.h"
 #include "tool.h"
 
 /* Hide the arguments of unknown events: in a later protocol, they might be cards. */
@@ -196,22 +198,25 @@ void event_to_text(const struct dealbox_event *event, bool reveal, char *text, s
 /* Kinds of which only the number is told without reveal */
 static const struct {
 	unsigned int kind;
-	const char *many;
+	const char *one, *many;
 } counted[] = {
-	{ DEALBOX_DIFFERENCE_CARD_MISSING, "%u cards are missing" },
-	{ DEALBOX_DIFFERENCE_WRONG_POCKET, "%u cards lie in the wrong pocket" },
+	{ DEALBOX_DIFFERENCE_CARD_MISSING,
+	  P_("%u card is missing", "%u cards are missing") },
+	{ DEALBOX_DIFFERENCE_WRONG_POCKET,
+	  P_("%u card lies in the wrong pocket", "%u cards lie in the wrong pocket") },
 };
 #define COUNTED	(sizeof(counted) / sizeof(*counted))
 
 /* Calls tell() for each line. count is 0, or the number of differences that the line stands for. */
 static void differences_tell(const struct dealbox_verdict *verdict, bool reveal,
+			     const char *language,
 			     void (*tell)(const struct dealbox_difference *difference,
 					  unsigned int count, const char *text, void *context),
 			     void *context)
 {
 	const struct dealbox_difference *difference, *of[COUNTED] = { NULL };
 	unsigned int count[COUNTED] = { 0 };
-	char text[256];
+	char text[512];
 	size_t n, k;
 
 	for (n = 0; verdict && (difference = dealbox_verdict_get(verdict, n)); n++) {
@@ -222,14 +227,16 @@ static void differences_tell(const struct dealbox_verdict *verdict, bool reveal,
 			count[k]++;
 			continue;
 		}
-		dealbox_difference_message(difference, reveal, text, sizeof(text));
+		dealbox_difference_text(difference, reveal, language, text, sizeof(text));
 		tell(difference, 0, text, context);
 	}
 	for (k = 0; k < COUNTED; k++) {
 		if (count[k] == 1)
-			dealbox_difference_message(of[k], false, text, sizeof(text));
+			dealbox_difference_text(of[k], false, language, text, sizeof(text));
 		else
-			snprintf(text, sizeof(text), counted[k].many, count[k]);
+			snprintf(text, sizeof(text),
+				 dealbox_law_translate_count(language, counted[k].one,
+							     counted[k].many, count[k]), count[k]);
 		if (count[k])
 			tell(of[k], count[k], text, context);
 	}
@@ -257,11 +264,12 @@ static void tell_json(const struct dealbox_difference *difference, unsigned int 
 	json_object_array_add(to->list, object);
 }
 
-struct json_object *differences_to_json(const struct dealbox_verdict *verdict, bool reveal)
+struct json_object *differences_to_json(const struct dealbox_verdict *verdict, bool reveal,
+					const char *language)
 {
 	struct json_list to = { json_object_new_array(), reveal };
 
-	differences_tell(verdict, reveal, tell_json, &to);
+	differences_tell(verdict, reveal, language, tell_json, &to);
 	return to.list;
 }
 
@@ -274,7 +282,7 @@ static void tell_line(const struct dealbox_difference *difference, unsigned int 
 	say("    %s", text);
 }
 
-void differences_say(const struct dealbox_verdict *verdict, bool reveal)
+void differences_say(const struct dealbox_verdict *verdict, bool reveal, const char *language)
 {
-	differences_tell(verdict, reveal, tell_line, NULL);
+	differences_tell(verdict, reveal, language, tell_line, NULL);
 }

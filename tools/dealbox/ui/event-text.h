@@ -23,10 +23,11 @@ bool event_from_json(struct json_object *object, struct dealbox_event *out);
 /*
  * Convert the differences of a verdict to a new JSON array, or print them, a line each. Without
  * reveal, omits cards and pockets, and tells of missing and misplaced cards only how many they are.
- * The array is empty if verdict is NULL.
+ * The array is empty if verdict is NULL. Sentences are in that language; NULL is English.
  */
-struct json_object *differences_to_json(const struct dealbox_verdict *verdict, bool reveal);
-void differences_say(const struct dealbox_verdict *verdict, bool reveal);
+struct json_object *differences_to_json(const struct dealbox_verdict *verdict, bool reveal,
+					const char *language);
+void differences_say(const struct dealbox_verdict *verdict, bool reveal, const char *language);
 
 /* Write an event as a line for people, without line end. Shows cards only if reveal. */
 void event_to_text(const struct dealbox_event *event, bool reveal, char *text, size_t size);

@@ -78,3 +78,38 @@ void operator_progress(const struct operator_progress *p)
 	}
 	progress("%s%s%s%s%s", p->name, cards, total, pace, time);
 }
+
+/* Write the message for n things. */
+static void counted(char *text, size_t size, const char *language, const char *one,
+		    const char *many, unsigned int n)
+{
+	snprintf(text, size, dealbox_law_translate_count(language, one, many, n), n);
+}
+
+void operator_summary(const struct operator_summary *s)
+{
+	char exact[160], skipped[96] = "", voids[96], time[32], pace[96];
+	unsigned int hourly = 0;
+
+	if (s->seconds > 0)
+		hourly = (unsigned int)(s->dealt * 3600 / s->seconds + 0.5);
+	if (s->all)
+		snprintf(exact, sizeof(exact), dealbox_law_translate_count(s->language,
+			 P_("%llu of %llu boards are exact duplicates",
+			    "%llu of %llu boards are exact duplicates"), s->exact),
+			 (unsigned long long)s->exact, (unsigned long long)s->all);
+	else
+		snprintf(exact, sizeof(exact), dealbox_law_translate_count(s->language,
+			 P_("%llu board is an exact duplicate", "%llu boards are exact duplicates"),
+			 s->exact), (unsigned long long)s->exact);
+	if (s->skipped)
+		counted(skipped, sizeof(skipped), s->language,
+			P_("; %u is left out", "; %u are left out"), s->skipped);
+	counted(voids, sizeof(voids), s->language,
+		P_("; %u void and dealt again", "; %u void and dealt again"), s->voids);
+	snprintf(time, sizeof(time), dealbox_law_translate(s->language, N_("; %.0f s")),
+		 s->seconds);
+	counted(pace, sizeof(pace), s->language,
+		P_(", %u board per hour", ", %u boards per hour"), hourly);
+	say("%s%s%s%s%s", exact, skipped, voids, time, pace);
+}

@@ -54,4 +54,16 @@ struct operator_progress {
 /* Show it as the progress line. The time left is known once a board is exact. */
 void operator_progress(const struct operator_progress *progress);
 
+/* What came of a job. */
+struct operator_summary {
+	const char *language;
+	uint64_t exact, all;		/* copies of the job; all: 0 = without limit */
+	unsigned int skipped, voids;	/* voids: of this run */
+	unsigned int dealt;		/* boards that became exact in this run .. */
+	double seconds;			/* .. in this time */
+};
+
+/* Say it, in one line. */
+void operator_summary(const struct operator_summary *summary);
+
 #endif
