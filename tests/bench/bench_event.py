@@ -42,10 +42,22 @@ def looks(server, deals, *commands):
 
 
 def show(what, server, deals):
-    """Print how long it takes, and first how long in real time, which the rest of the computer does not delay."""
+    """
+    Print how long it takes, and first how long in real time, which the rest of the computer does not
+    delay. Returns the first that is known: ms of 99 of 100.
+    """
+    found = []
     for name, commands in (what + ", real time", REAL_TIME), (what, ()):
         if not commands or os.getuid() == 0:
-            print("  %s: half within %.3f ms, 99 of 100 within %.3f ms" % (name, *looks(server, deals, *commands)), flush=True)
+            found.append(looks(server, deals, *commands))
+            print("  %s: half within %.3f ms, 99 of 100 within %.3f ms" % (name, *found[-1]), flush=True)
+    return found[0][1]
+
+
+def curve(points):
+    """Print how the time grows with the deals: a sign is a hundredth of a millisecond."""
+    for deals, ms in points:
+        print("%12d deals  %.3f ms  %s" % (deals, ms, "#" * max(1, min(60, round(ms * 100)))))
 
 
 def fill(server, begin, end):
@@ -91,7 +103,7 @@ def lookups(server, before, deals):
     server.sql("event", "SELECT count(*), sum(length(session)) FROM dealbox.deal; SET enable_seqscan = off; "
                "SELECT count(hash) FROM dealbox.deal")
     looks(server, deals)
-    show("in memory", server, deals)
+    return show("in memory", server, deals)
 
 
 def main():
@@ -104,8 +116,7 @@ def main():
         sys.stdout.flush()
         if PCS:
             subprocess.run([BENCH, "host=%s dbname=event" % server.folder, str(PCS), str(ROUNDS)], check=True)
-        for before, deals in zip([0, *DEALS], DEALS):
-            lookups(server, before, deals)
+        curve([(deals, lookups(server, before, deals)) for before, deals in zip([0, *DEALS], DEALS)])
     finally:
         server.remove()
 

@@ -3,9 +3,8 @@
 """
 dealboxd as a PC of an event: takes copies, deals them while its lease lasts, and reports them.
 
-usage: test_event_service.py DEALBOXD EMULATOR DEALBOX SET [KILLS [EVENINGS[+FIRST] [TEST...]]]
-Without KILLS (of services) it runs a few tests only. EVENINGS with faults are dealt, 3 if no number
-is given; what happens in one follows from its seed, the first of which is 1 or FIRST.
+usage: test_event_service.py DEALBOXD EMULATOR DEALBOX SET [KILLS [TEST...]]
+Without KILLS (of services) it runs a few tests only. test_event_evening.py uses its PCs.
 """
 
 import contextlib
@@ -27,9 +26,8 @@ from harness import DATA, Tap, World, agree, read_pbn, tests_of, wait   # pylint
 from server import Refused, Server, kill
 
 dealboxd, emulator, dealbox, set_file = map(os.path.abspath, sys.argv[1:5])
-KILLS = int(sys.argv[5]) if len(sys.argv) > 5 else 0
-EVENINGS, FIRST = [*map(int, (sys.argv[6] if len(sys.argv) > 6 else "3").split("+")), 1][:2]
-SERVER = Server(())
+KILLS = int(sys.argv[5]) if __name__ == "__main__" and len(sys.argv) > 5 else 0
+SERVER = None           # of the events that begin
 EVENT = "/io/dealbox1/event"
 DEALS = read_pbn(set_file)
 BOARDS = len(DEALS)
@@ -635,65 +633,6 @@ def test_a_service_that_is_killed_loses_nothing():
         judge(name, pcs, total)
 
 
-# ---- what goes wrong in an evening ---------------------------------------------------------------
-
-def service_is_killed(draw, pcs, **environment):
-    pc = draw.choice(pcs)
-    pc.stop(signal.SIGKILL)
-    pc.start(**environment)
-
-
-def clock_is_a_day_ahead(draw, pcs):
-    service_is_killed(draw, pcs, LD_PRELOAD=os.environ["DEALBOX_CLOCK"])
-
-
-def server_is_killed(_draw, _pcs):
-    kill(SERVER)
-
-
-def server_is_restarted(_draw, _pcs):
-    SERVER.stop("fast")
-    SERVER.start()
-
-
-def server_hangs(draw, pcs):
-    with hanging():
-        end = time.monotonic() + draw.uniform(0, 1)
-        while time.monotonic() < end:
-            for pc in pcs:
-                pc.answer()
-
-
-BLOWS = (service_is_killed, clock_is_a_day_ahead, server_is_killed, server_is_restarted, server_hangs)
-
-
-def evening(seed):
-    draw, done = random.Random(seed), []
-    with world() as (name, pcs):
-        add(name, 1)
-        for pc in pcs:
-            pc.start()
-        for boards in sorted(draw.sample(range(BOARDS - 4), 4)):
-            finish(name, pcs, boards, more=True)
-            # somewhere in what is done for a board
-            time.sleep(draw.uniform(0, 0.2))
-            blow = draw.choice(BLOWS)
-            blow(draw, pcs)
-            done.append(blow.__name__)
-        finish(name, pcs, BOARDS)
-        judge(name, pcs, BOARDS)
-    print("# seed %d: %s" % (seed, ", ".join(done)), flush=True)
-
-
-def test_evenings_with_faults():
-    for seed in range(FIRST, FIRST + EVENINGS):
-        try:
-            evening(seed)
-        except BaseException:
-            print("# seed %d" % seed)
-            raise
-
-
 def follow(leader):
     """A server that has all that the leader has, before the leader answers."""
     other = Server(())
@@ -845,16 +784,24 @@ def test_the_unit_lets_it_read_what_it_needs():
 
 
 # without a number of kills: the others take their time
-SHORT = (test_two_pcs_deal_each_copy_once, test_evenings_with_faults, test_an_offline_pc_deals_until_its_lease_ends,
+SHORT = (test_two_pcs_deal_each_copy_once, test_an_offline_pc_deals_until_its_lease_ends,
          test_the_interface_is_that_which_is_installed)
 
-tap = Tap()
-os.chdir(SERVER.folder)
-try:
-    wanted = sys.argv[7:]
-    for test in tests_of(globals()):
-        if test.__name__ in wanted or (not wanted and (KILLS or test in SHORT)):
-            tap.run(test)
-finally:
-    SERVER.remove()
-sys.exit(tap.end())
+
+def main():
+    global SERVER       # pylint: disable=global-statement
+    SERVER = Server(())
+    tap = Tap()
+    os.chdir(SERVER.folder)
+    try:
+        wanted = sys.argv[6:]
+        for test in tests_of(globals()):
+            if test.__name__ in wanted or (not wanted and (KILLS or test in SHORT)):
+                tap.run(test)
+    finally:
+        SERVER.remove()
+    sys.exit(tap.end())
+
+
+if __name__ == "__main__":
+    main()
