@@ -304,10 +304,25 @@ static void take_out(struct hand *h)
 		h->state = DEALBOX_STATE_IDLE;
 }
 
+/*
+ * All cards are dealt. Enter answers "the last card" only: after any other message, a card may be in
+ * the hand that the deal does not have.
+ */
+static bool enter_last(struct hand *h)
+{
+	if (h->shows == DEALBOX_HAND_DEALT)
+		return false;
+	if (h->shows || h->rank != DEALBOX_NONE)
+		forget_keys(h);
+	else
+		finish(h);
+	return true;
+}
+
 static bool enter_dealing(struct hand *h)
 {
 	if (count(h) == h->total) {
-		finish(h);
+		return enter_last(h);
 	} else if (!by_card(h)) {
 		next(h);
 	} else if (h->shows == DEALBOX_HAND_SHORT) {

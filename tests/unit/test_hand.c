@@ -343,6 +343,49 @@ static void a_missing_card_ends_in_a_void_board(void **state)
 	assert_false(exact());
 }
 
+static void enter_ends_the_deal_only_where_the_last_card_is_asked_for(void **state)
+{
+	(void)state;
+	begin(DEALBOX_PLAN_BY_CARD);
+	deal(0, 52);
+	/* a card that was dealt already: it, or an earlier one, was named wrong */
+	code(shuffled(3));
+	assert_false(key(HAND_ENTER));
+	assert_int_equal(view().shows, DEALBOX_HAND_DEALT);
+	assert_false(key('x'));
+	assert_int_equal(view().shows, DEALBOX_HAND_UNREAD);
+	assert_true(key(HAND_ENTER));
+	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	/* half of a card */
+	assert_true(key('a'));
+	assert_true(key(HAND_ENTER));
+	assert_int_equal(view().rank, DEALBOX_NONE);
+	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	/* a second card like the last one */
+	code(shuffled(51));
+	assert_int_equal(view().shows, DEALBOX_HAND_SAME);
+	assert_true(key(HAND_ENTER));
+	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	code(DEALBOX_CARD_JOKER1);
+	assert_int_equal(view().shows, DEALBOX_HAND_FOREIGN);
+	assert_true(key(HAND_ENTER));
+	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(said(DEALBOX_EV_DEAL_DONE, NULL), 0);
+	assert_true(key(HAND_ENTER));
+	assert_true(exact());
+
+	/* the card that nobody can explain, named once more, voids the board at the end, too */
+	key(HAND_ENTER);
+	begin(DEALBOX_PLAN_BY_CARD);
+	deal(0, 52);
+	code(shuffled(3));
+	assert_false(key(HAND_ENTER));
+	code(shuffled(3));
+	assert_int_equal(said(DEALBOX_EV_REPEATED_CARD, NULL), 1);
+	assert_int_equal(said(DEALBOX_EV_DEAL_DONE, NULL), 0);
+	assert_false(exact());
+}
+
 static void a_foreign_card_gets_no_seat(void **state)
 {
 	struct dealbox_plan given;
@@ -876,6 +919,7 @@ int main(void)
 		TEST(another_card_behind_a_repeated_one_says_that_it_was_a_mistake),
 		TEST(a_second_card_like_the_one_in_the_hand_gets_no_seat),
 		TEST(a_missing_card_ends_in_a_void_board),
+		TEST(enter_ends_the_deal_only_where_the_last_card_is_asked_for),
 		TEST(a_foreign_card_gets_no_seat),
 		TEST(the_last_card_is_taken_back),
 		TEST(by_position_a_key_that_was_pressed_too_early_is_taken_back),
