@@ -28,13 +28,13 @@ def plural_rule(name, header):
     """Return a C function for the rule that the catalogue's header has, which gettext writes in C."""
     rule = re.search(r'^Plural-Forms: *nplurals=([1-3]); *plural=([n0-9%=!<>&|?: ()]+);$', header, re.M)
     if not rule:
-        sys.exit('%s.po: its header has no Plural-Forms, or more forms than law/messages.h' % name)
+        sys.exit('%s.po: its header has no Plural-Forms, or more forms than cards/messages.h' % name)
     return ['static unsigned int %s_form(unsigned long n)' % name, '{', '\treturn %s;' % rule.group(2), '}', '']
 
 
 def main(out, *catalogues):
     lines = ['/* Made by po/embed.py from po/: do not edit. */',
-             '#include "law/messages.h"', '']
+             '#include "cards/messages.h"', '']
     names = []
     for po in catalogues:
         name = os.path.splitext(os.path.basename(po))[0]

@@ -6,8 +6,8 @@
 #include <linux/dealbox.h>
 #include <string.h>
 
+#include "cards/messages.h"
 #include "cards/sentence.h"
-#include "law/messages.h"
 
 /* Each kind: its name for programs, and its sentence, by count if there are two. */
 static const struct {

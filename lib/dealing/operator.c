@@ -5,7 +5,7 @@
 #include <linux/dealbox.h>
 #include <string.h>
 
-#include "law/messages.h"
+#include "cards/messages.h"
 #include "cards/sentence.h"
 
 /* The sentences of a state: situation and instruction; for a void board, VOID_BOARD and more. */

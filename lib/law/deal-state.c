@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 int law_fail(struct dealbox_judge *j, const char *format, ...)
 {

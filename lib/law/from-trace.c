@@ -8,8 +8,8 @@
 #include <dealbox/law.h>
 
 #include "cards/deal-internal.h"
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 #include "record.h"
 #include "verdict/event-internal.h"
 

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 const char *const law_issue_cause[ISSUES] = {
 	[I_FACEUP] = N_("A card was turned face up in dealing."),

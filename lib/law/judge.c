@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 static const struct {
 	int (*handle)(struct dealbox_judge *j, happening *h);

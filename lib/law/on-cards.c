@@ -2,8 +2,8 @@
 /*
  * Hands and talon: taken up, looked at, counted; cards missing and surplus.
  */
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 /* ---- handlers: hands and talon ---- */
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Dealing: packets, order, errors that may be rectified, the end of the deal. */
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 /* ---- handlers: dealing ---- */
 

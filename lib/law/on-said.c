@@ -2,8 +2,8 @@
 /* The game, and statements: calls, attention, demands, instructions. */
 #include <string.h>
 
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 /* ---- handlers: the game ---- */
 

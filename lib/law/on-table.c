@@ -2,8 +2,8 @@
 /* Facts, and acts with the pack before the deal. */
 #include <string.h>
 
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 /* ---- handlers: what is so ---- */
 

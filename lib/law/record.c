@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "messages.h"
+#include "cards/messages.h"
 #include "record.h"
 
 #define TIME_MAX	(1000ULL * 1000 * 1000 * 1000)	/* ms, 31 years */

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "cards/messages.h"
 #include "judge.h"
-#include "messages.h"
 
 static const struct dealbox_ruleset rulesets[DEALBOX_RULES] = {
 	[DEALBOX_RULES_DUPLICATE_2007] = {

@@ -3,8 +3,8 @@
 
 #include <dealbox/event.h>
 
+#include "cards/messages.h"
 #include "event-internal.h"
-#include "law/messages.h"
 #include "wire.h"
 
 _Static_assert(DEALBOX_QUALITY_MIN == WIRE_QUALITY_MIN,

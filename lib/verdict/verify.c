@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cards/messages.h"
 #include "cards/sentence.h"
 #include "event-internal.h"
-#include "law/messages.h"
 
 #define POSITIONS	256
 

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cards/messages.h"
 #include "dealbox/law.h"
 #include "fixture.h"
-#include "law/messages.h"
 #include "run.h"
 
 #define SLICE_MS	500

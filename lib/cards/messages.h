@@ -3,8 +3,8 @@
  * Messages that are translated: N_() marks them for xgettext, and P_() those whose words depend on
  * a number; po/ has them.
  */
-#ifndef LAW_MESSAGES_H
-#define LAW_MESSAGES_H
+#ifndef CARDS_MESSAGES_H
+#define CARDS_MESSAGES_H
 
 #include <stddef.h>
 
