@@ -37,6 +37,8 @@ _events = []
 class Pc(World):
     """A PC of an event, with a bus of its own, and one machine."""
 
+    alone = False       # [event] is not in its settings
+
     def __init__(self, name, user, machine=True):
         super().__init__(dealboxd, emulator, dealbox, set_file)
         self.address = os.environ["DBUS_SYSTEM_BUS_ADDRESS"]
@@ -51,7 +53,7 @@ class Pc(World):
         return result.stdout
 
     def write_config(self, more=""):
-        super().write_config(more + "[event]\ndatabase = %s\nfolder = %s\n" % (self.database, self.folder))
+        super().write_config(more + ("" if self.alone else "[event]\ndatabase = %s\nfolder = %s\n" % (self.database, self.folder)))
 
     def start(self, **environment):
         super().start(DBUS_SYSTEM_BUS_ADDRESS=self.address, **environment)
@@ -667,6 +669,59 @@ def test_a_replica_takes_over():
         # keys of events are written here
         os.chdir(SERVER.folder)
         shutil.rmtree(gone.folder)
+
+
+def test_a_day_without_the_server():
+    """As docs/event.md says: the rest is divided on paper, and reported when the server is back."""
+    with world() as (name, pcs):
+        rows(name, "UPDATE dealbox.event SET lease = '8 s', margin = '1 s'")
+        add(name, 1)
+        for pc in pcs:
+            pc.start()
+        for pc in pcs:
+            wait("copies", lambda pc=pc: pc.view()["Open"])
+        finish(name, pcs, 4, more=True)
+        SERVER.stop("fast")
+        try:
+            deal_offline(pcs[0])
+            for pc in pcs:
+                pc.stop()
+                pc.alone = True
+                # on paper: what is done, and who deals which of the rest
+                pc.paper = pc.exact()
+                pc.own = re.search(r"job (\d+): job 1 of the event", pc.log())[1]
+            rest = [board for board in sorted(DEALS) if (board, 1) not in pcs[0].paper + pcs[1].paper]
+            for n, pc in enumerate(pcs):
+                pc.start()
+                number, _ = pc.add_set("final")
+                path = pc.add_job(number, sorted(DEALS), copies=1)
+                for board in sorted(DEALS):
+                    if board not in rest[n::2]:
+                        pc.object(path, "Job").Skip(dbus.UInt32(board), dbus.UInt32(1))
+                wait("its share", lambda pc=pc, path=path: pc.answer() or pc.objects("Job").get(path, {"State": "done"})["State"] == "done")
+                pc.share = path.rsplit("/", 1)[1]
+                assert sorted(pc.exact()) == sorted(pc.paper + [(board, 1) for board in rest[n::2]])
+                pc.stop()
+        finally:
+            SERVER.start()
+
+        def lost(pc):
+            try:
+                return rows(name, "SELECT dealbox.lose('%s')" % pc.user.upper())
+            except Refused:
+                return None
+        for pc in pcs:
+            wait("the end of its lease", lambda pc=pc: lost(pc))
+        for pc in pcs:
+            for job in (pc.own, pc.share):
+                result = pc.command("event", "send", job, "1", "-d", pc.database, "-f", pc.folder, "-l", pc.ledger)
+                assert result.returncode == 0, result
+        for pc in pcs:
+            pc.alone = False
+            pc.start()
+        for pc in pcs:
+            wait("what is left", lambda pc=pc: pc.answer() or pc.has(State="online", Waiting=0, Open=0))
+        judge(name, pcs, BOARDS)
 
 
 def test_two_services_with_one_identity_are_noticed():
