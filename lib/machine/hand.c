@@ -305,8 +305,8 @@ static void take_out(struct hand *h)
 }
 
 /*
- * All cards are dealt. Enter answers "the last card" only: after any other message, a card may be in
- * the hand that the deal does not have.
+ * All cards are dealt. Enter answers "the last card" only: after any other message, a card may be
+ * in the hand that the deal does not have.
  */
 static bool enter_last(struct hand *h)
 {
