@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Dealing a set: on both kinds of machine, and with every fault."""
 
+import contextlib
 import json
 import os
 import pty
@@ -289,6 +290,38 @@ def a_key_that_clears_a_fault_says_nothing_of_the_board(box):
     machine.tell("insert")
     running.empty(machine)
     running.finish().expect(0, "board 1: exact duplicate", "1 of 1 boards are exact duplicates; 1 void")
+
+
+def writes(pid):
+    """Does it wait until somebody reads what it writes?"""
+    with open("/proc/%d/syscall" % pid) as file:
+        return file.read().split()[1:2] == ["0x1"]
+
+
+@test
+def a_key_that_is_pressed_before_a_question_does_not_answer_it(box):
+    """The program is busy: nobody reads what it says of the board that was pulled out."""
+    machine = box.machine("--manual", speed="1")
+    running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET, stdin=subprocess.PIPE)
+    running.put_in(machine)
+    running.under_way(machine)
+    full = os.open("/proc/self/fd/%d" % running.process.stdout.fileno(), os.O_WRONLY | os.O_NONBLOCK)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(full, b"\n")
+    os.close(full)
+    machine.tell("remove force")
+    machine.tell("insert")
+    while not writes(running.process.pid):
+        assert running.process.poll() is None
+        time.sleep(0.01)
+    running.process.stdin.write("\n")
+    running.process.stdin.flush()
+    while "is empty" not in running.line():
+        pass
+    running.stop().expect(1)
+    assert "emptied" not in [record["act"] for record in box.records("act")]
+    assert len(box.records("insertion")) == 1
 
 
 @test

@@ -200,12 +200,45 @@ static const char *stands(const struct front *f, bool moved)
 	return stands_still(f) ? N_("the machine is waiting at a card") : NULL;
 }
 
+/* Read what was typed, and pass on an answer to what is shown. */
+static void read_keys(struct front *f)
+{
+	struct answer answer = { .command = DEALBOX_DEALING_START };
+	char typed[64];
+	ssize_t size = read(STDIN_FILENO, typed, sizeof(typed));
+
+	f->listens = size > 0;
+	if (!f->listens || (!f->capture && !answer_keys_typed(&f->keys, f->language, &f->asked, 1,
+							      typed, (size_t)size, &answer)))
+		return;
+	if (dealbox_dealing_command(f->dealing, answer.command,
+				    answer.board ? answer.board : answer.asked.board,
+				    answer.asked.copy))
+		complain(dealbox_law_translate(f->language,
+					       N_("type the number that is on its label")),
+			 dealbox_law_translate(f->language, N_("the job has no board %u")),
+			 answer.board);
+}
+
+/*
+ * Get the next news. Keys are read before: they answer what was shown when they were pressed, and
+ * the caller may have needed seconds to write down a verdict.
+ */
+static bool next_news(struct front *f, struct dealbox_dealing_news *news)
+{
+	struct pollfd keys = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	while (f->listens && poll(&keys, 1, 0) > 0)
+		read_keys(f);
+	return dealbox_dealing_step(f->dealing, news);
+}
+
 /* Process all news. Returns false at the end, with its reason in *end. */
 static bool take_news(struct front *f, enum front_end *end)
 {
 	struct dealbox_dealing_news news;
 
-	while (dealbox_dealing_step(f->dealing, &news)) {
+	while (next_news(f, &news)) {
 		switch (news.kind) {
 		case DEALBOX_DEALING_STATE:
 			tell(f, &news);
@@ -285,26 +318,6 @@ static enum front_end stop(struct front *f, int signals)
 	return end;
 }
 
-/* Read what was typed, and pass on an answer to what is shown. */
-static void read_keys(struct front *f)
-{
-	struct answer answer = { .command = DEALBOX_DEALING_START };
-	char typed[64];
-	ssize_t size = read(STDIN_FILENO, typed, sizeof(typed));
-
-	f->listens = size > 0;
-	if (!f->listens || (!f->capture && !answer_keys_typed(&f->keys, f->language, &f->asked, 1,
-							      typed, (size_t)size, &answer)))
-		return;
-	if (dealbox_dealing_command(f->dealing, answer.command,
-				    answer.board ? answer.board : answer.asked.board,
-				    answer.asked.copy))
-		complain(dealbox_law_translate(f->language,
-					       N_("type the number that is on its label")),
-			 dealbox_law_translate(f->language, N_("the job has no board %u")),
-			 answer.board);
-}
-
 static enum front_end loop(struct front *f, int signals)
 {
 	enum front_end end;
@@ -313,14 +326,11 @@ static enum front_end loop(struct front *f, int signals)
 		struct pollfd wait[] = {
 			{ .fd = dealbox_dealing_fd(f->dealing), .events = POLLIN },
 			{ .fd = signals, .events = POLLIN },
-			/* after its end, nobody can press Enter */
+			/* after its end, nobody can press Enter; take_news() reads the keys */
 			{ .fd = f->listens ? STDIN_FILENO : -1, .events = POLLIN },
 		};
 
 		poll(wait, 3, -1);
-		/* first: a key answers what was shown when it was pressed */
-		if (wait[2].revents)
-			read_keys(f);
 		if (!take_news(f, &end))
 			return end;
 		if (stop_asked(signals))
