@@ -722,7 +722,7 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 {
 	enum dealbox_operator_state none = DEALBOX_OPERATOR_NO_WORK;
 	const struct job *job;
-	struct copy copy;
+	struct copy asked = d->copy, copy;
 
 	/* The operator has already put in the board that was asked for. */
 	if (d->insertion && keep_copy(d, jobs, others))
@@ -744,6 +744,10 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 		}
 		if (by_reader(d, job))
 			copy = (struct copy){ job->id, 0, 0 };
+		/* Start answers for the copy that was asked for; a reader names the board anew. */
+		if (asked.job != copy.job ||
+		    (copy.board && (asked.board != copy.board || asked.copy != copy.copy)))
+			d->start = false;
 		d->copy = copy;
 		d->shuffled = job->options & DEALBOX_JOB_LAWS;
 		return DEALBOX_OPERATOR_NONE;

@@ -1416,6 +1416,86 @@ static void test_stop_held(void **state)
 	jobs_free(&t.jobs);
 }
 
+/* One machine, a board in it, and the question whether to deal it; options are of two jobs. */
+static struct place *asking(struct table *t, unsigned int capabilities, unsigned int options)
+{
+	static const unsigned int boards[] = { 1, 2 };
+	struct place *p = &t->places[0];
+
+	table_make(t, 1);
+	jobs_free(&t->jobs);
+	jobs_add(&t->jobs, 1, 1, boards, 2, 2, options, 0);
+	jobs_add(&t->jobs, 2, 1, boards, 2, 2, options, 0);
+	p->info.capabilities = DEALBOX_CAP_STORED_PLAN | DEALBOX_CAP_BY_CARD | capabilities;
+	unplug(&t->places[1], false);
+	unplug(p, false);
+	plug(p);
+	settle(t);
+	insert(p, 1);
+	settle(t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+	return p;
+}
+
+/* Start was pressed for a copy, which somebody takes away before the engine's next step. */
+static void test_start_for_another_copy(void **state)
+{
+	static const struct {
+		unsigned int skipped;	/* copies of board 1 */
+		bool paused;		/* the first job */
+		unsigned int job, board, copy;
+	} rows[] = {
+		{ 1, false, 1, 1, 2 }, { 2, false, 1, 2, 1 }, { 0, true, 2, 1, 1 },
+	};
+	static struct table t;
+	unsigned int n, copy;
+
+	(void)state;
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		struct place *p = asking(&t, 0, DEALBOX_JOB_SETS);
+		struct job *job = jobs_find(&t.jobs, 1);
+
+		engine_push(&p->engine, PUSH_START);
+		for (copy = 1; copy <= rows[n].skipped; copy++)
+			job_set_state(job, 1, copy, DEALBOX_LEDGER_COPY_SKIPPED);
+		/* sets in a row: copy 2 comes after both boards */
+		if (rows[n].board == 1 && rows[n].copy == 2)
+			job_set_state(job, 2, 1, DEALBOX_LEDGER_COPY_SKIPPED);
+		if (rows[n].paused)
+			job->state = DEALBOX_LEDGER_JOB_PAUSED;
+		settle(&t);
+		assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+		assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+		assert_int_equal(p->engine.copy.job, rows[n].job);
+		assert_int_equal(p->engine.copy.board, rows[n].board);
+		assert_int_equal(p->engine.copy.copy, rows[n].copy);
+		engine_push(&p->engine, PUSH_START);
+		settle(&t);
+		assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+		assert_int_equal(t.entries[0].copy.job, rows[n].job);
+		jobs_free(&t.jobs);
+	}
+}
+
+/* Where the machine reads the number of the board, the job is what can change. */
+static void test_start_for_another_job_by_reader(void **state)
+{
+	static struct table t;
+	struct place *p = asking(&t, DEALBOX_CAP_BOARD_READER, DEALBOX_JOB_BY_READER);
+
+	(void)state;
+	engine_push(&p->engine, PUSH_START);
+	jobs_find(&t.jobs, 1)->state = DEALBOX_LEDGER_JOB_PAUSED;
+	settle(&t);
+	assert_int_equal(engine_state(&p->engine), DEALBOX_OPERATOR_START);
+	assert_int_equal(p->state, DEALBOX_STATE_IDLE);
+	assert_int_equal(p->engine.copy.job, 2);
+	engine_push(&p->engine, PUSH_START);
+	settle(&t);
+	assert_int_equal(p->state, DEALBOX_STATE_DEALING);
+	jobs_free(&t.jobs);
+}
+
 static void test_cancelled_job(void **state)
 {
 	static struct table t;
@@ -2154,6 +2234,8 @@ int main(void)
 		cmocka_unit_test(test_bars),
 		cmocka_unit_test(test_barred_while_it_starts),
 		cmocka_unit_test(test_stop_held),
+		cmocka_unit_test(test_start_for_another_copy),
+		cmocka_unit_test(test_start_for_another_job_by_reader),
 		cmocka_unit_test(test_cancelled_job),
 		cmocka_unit_test(test_job_that_is_gone),
 		cmocka_unit_test(test_kept_to_machines),
