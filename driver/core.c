@@ -818,14 +818,12 @@ void dealbox_core_malformed(struct dealbox_core *core, size_t length,
 u32 dealbox_core_receive(struct dealbox_core *core, const u8 *bytes,
 			 size_t length, u64 now_ns)
 {
-	bool unused;
-
 	if (core->dialect->receive(core, bytes, length, now_ns)) {
 		dealbox_retry_good(&core->pace);
 		return 0;
 	}
 	/* The pipe works, so a reset would not help. */
-	return dealbox_retry_failed(&core->pace, now_ns, &unused);
+	return dealbox_retry_failed(&core->pace, now_ns, NULL);
 }
 
 u32 dealbox_core_failed(struct dealbox_core *core, u64 now_ns, bool *reset)

@@ -4,16 +4,27 @@
 
 #define NS_PER_MS	1000000ULL
 
+static bool is_reset_due(struct retry *retry, u64 now_ns)
+{
+	bool due = retry->reset_ns && now_ns >= retry->reset_ns;
+
+	if (!retry->reset_ms)
+		retry->reset_ms = RETRY_RESET_MS;
+	else if (due && retry->reset_ms < RETRY_RESET_MAX_MS)
+		retry->reset_ms *= 2;
+	if (due || !retry->reset_ns)
+		retry->reset_ns = now_ns + retry->reset_ms * NS_PER_MS;
+	return due;
+}
+
 u32 dealbox_retry_failed(struct retry *retry, u64 now_ns, bool *reset)
 {
 	bool alone = !retry->last_ns ||
 		     now_ns - retry->last_ns >= RETRY_ALONE_MS * NS_PER_MS;
 
-	if (!retry->reset_ms)
-		retry->reset_ms = RETRY_RESET_MS;
 	if (alone || !retry->failing) {
 		retry->pause_ms = alone ? 0 : RETRY_FIRST_MS;
-		retry->reset_ns = now_ns + retry->reset_ms * NS_PER_MS;
+		retry->reset_ns = 0;
 	} else if (!retry->pause_ms) {
 		retry->pause_ms = RETRY_FIRST_MS;
 	} else if (retry->pause_ms < RETRY_MAX_MS) {
@@ -21,13 +32,8 @@ u32 dealbox_retry_failed(struct retry *retry, u64 now_ns, bool *reset)
 	}
 	retry->failing = true;
 	retry->last_ns = now_ns;
-
-	*reset = now_ns >= retry->reset_ns;
-	if (*reset) {
-		if (retry->reset_ms < RETRY_RESET_MAX_MS)
-			retry->reset_ms *= 2;
-		retry->reset_ns = now_ns + retry->reset_ms * NS_PER_MS;
-	}
+	if (reset)
+		*reset = is_reset_due(retry, now_ns);
 	return retry->pause_ms;
 }
 

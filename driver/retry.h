@@ -6,8 +6,8 @@
  * Retry an isolated failure at once, since a card may be waiting for its gate
  * command. Pause after one that closely follows another, and double the pause
  * while failures continue, as usbhid does, so that they cannot occupy a CPU. If
- * they go on, reset the machine. Double the time to the next reset each time,
- * so that the log does not fill up.
+ * transfers go on failing, reset the machine. Double the time to the next reset
+ * each time, so that the log does not fill up.
  */
 #ifndef DEALBOX_RETRY_H
 #define DEALBOX_RETRY_H
@@ -28,7 +28,8 @@
  * @pause_ms: pause after the last failure
  * @reset_ms: time of failing before the next reset; 0 = RETRY_RESET_MS
  * @last_ns: time of the last failure or of the retry after it; 0 = never
- * @reset_ns: time from which on a failure causes a reset
+ * @reset_ns: time from which on a failed transfer causes a reset; 0 = none has
+ *	failed in this series
  *
  * Times are of any monotonic clock.
  */
@@ -44,7 +45,8 @@ struct retry {
  * dealbox_retry_failed() - note a failure
  * @retry: the back-off state
  * @now_ns: time of the failure
- * @reset: set to whether the machine is to be reset
+ * @reset: set to whether the machine is to be reset; NULL if that would not
+ *	help, since the transfer did not fail
  *
  * Return: pause in ms before the next attempt.
  */

@@ -125,6 +125,28 @@ static void test_resets_become_rare(struct kunit *test)
 	KUNIT_ASSERT_LE(test, now - last, (1000 + 3 * RETRY_MAX_MS) * MS);
 }
 
+/* A transfer that came and was malformed starts and moves no time of a reset. */
+static void test_malformed_ones_are_no_reason_for_a_reset(struct kunit *test)
+{
+	struct retry retry = { 0 };
+	u64 first, now = BEGIN;
+	bool reset;
+	int i;
+
+	for (; now < BEGIN + 120000 * MS; now += RETRY_MAX_MS * MS)
+		dealbox_retry_failed(&retry, now, NULL);
+	KUNIT_ASSERT_EQ(test, retry.pause_ms, RETRY_MAX_MS);
+	first = now;
+	dealbox_retry_failed(&retry, first, &reset);
+	KUNIT_ASSERT_FALSE(test, reset);
+	for (i = 1; i < 10; i++)
+		dealbox_retry_failed(&retry, first + 100 * i * MS, NULL);
+	dealbox_retry_failed(&retry, first + RETRY_RESET_MS * MS - 1, &reset);
+	KUNIT_ASSERT_FALSE(test, reset);
+	dealbox_retry_failed(&retry, first + RETRY_RESET_MS * MS, &reset);
+	KUNIT_ASSERT_TRUE(test, reset);
+}
+
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(test_one_alone_costs_nothing),
 	KUNIT_CASE(test_pauses_grow),
@@ -132,6 +154,7 @@ static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(test_good_ones_between_do_not_make_it_alone),
 	KUNIT_CASE(test_slow_tries_are_a_row),
 	KUNIT_CASE(test_resets_become_rare),
+	KUNIT_CASE(test_malformed_ones_are_no_reason_for_a_reset),
 	{ }
 };
 
