@@ -36,6 +36,13 @@ static bool at_most(u8 value, u8 max)
 	return value <= max || value == DEALBOX_NONE;
 }
 
+/* A machine that was not asked yet may send events of a deal that runs. */
+static bool pocket_ok(const struct event_source *source, u8 pocket)
+{
+	return !source->pockets || pocket < source->pockets ||
+	       pocket == DEALBOX_NONE;
+}
+
 /*
  * The fields of unknown types are not checked: later minor versions define
  * them.
@@ -46,7 +53,7 @@ static bool fields_ok(const struct event_source *source,
 	return !dealbox_wire_known(in->type) ||
 	       (at_most(in->position, DEALBOX_MAX_ENTRIES) &&
 		at_most(in->card, DEALBOX_MAX_CARDS - 1) &&
-		at_most(in->pocket, source->pockets - 1) &&
+		pocket_ok(source, in->pocket) &&
 		at_most(in->quality, 100));
 }
 
@@ -107,9 +114,15 @@ bool dealbox_abi_event(struct event_source *source, const struct wire_event *in,
 
 void dealbox_abi_printable(char *text)
 {
-	for (; *text; text++)
-		if ((u8)*text < ' ' || *text == 0x7f)
-			*text = '?';
+	u8 *c;
+
+	for (c = (u8 *)text; *c; c++) {
+		/* In UTF-8, U+0080 to U+009f are two bytes each. */
+		if (c[0] == 0xc2 && (c[1] & 0xe0) == 0x80)
+			memset(c, '?', 2);
+		else if (*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
 }
 
 /*

@@ -52,7 +52,7 @@ void dealbox_abi_protocol_error(struct event_source *source, u32 code, u32 arg,
 
 /**
  * dealbox_abi_printable() - replace control characters by question marks
- * @text: text of the machine, such as its name, which users print
+ * @text: UTF-8 text of the machine, such as its name, which users print
  */
 void dealbox_abi_printable(char *text);
 

@@ -127,6 +127,15 @@ static void test_event_fields(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, out.quality, DEALBOX_NONE);
 		}
 	}
+	/* Before the machine was asked, any pocket may be one of its own. */
+	for (int v = 0; v < 256; v++) {
+		struct event_source source = { 0 };
+
+		in = plain;
+		in.pocket = v;
+		KUNIT_ASSERT_TRUE(test, dealbox_abi_event(&source, &in, 0, &out));
+		KUNIT_ASSERT_EQ(test, out.pocket, v);
+	}
 	/* Fields of unknown types are not checked. */
 	for (int type = 0; type < 256; type++) {
 		struct event_source source = { .pockets = 4 };
@@ -190,6 +199,11 @@ static void test_info_and_status(struct kunit *test)
 	dealbox_abi_info(&machine, &info, "\x01 \x7f!\n", 1024, &iout);
 	KUNIT_ASSERT_STREQ(test, iout.name, "a ??~\xce\x94");
 	KUNIT_ASSERT_STREQ(test, iout.serial, "? ?!?");
+	/* So are those from U+0080 to U+009f, and no others of two bytes. */
+	memcpy(info.name, "\xc2\x80\xc2\x9b[\xc2\xa0\xc3\x9b\xc2", 11);
+	dealbox_abi_info(&machine, &info, "\xc2\x9f\xc2\x7f", 1024, &iout);
+	KUNIT_ASSERT_STREQ(test, iout.name, "????[\xc2\xa0\xc3\x9b\xc2");
+	KUNIT_ASSERT_STREQ(test, iout.serial, "??\xc2?");
 	/* A two-byte character that does not fit is dropped whole. */
 	serial[42] = '\xce';
 	serial[43] = '\x94';
