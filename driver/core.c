@@ -223,9 +223,12 @@ static enum dealbox_action greet_described(struct dealbox_core *core,
 static int read_answer(struct dealbox_core *core,
 		       const struct dealbox_call *call)
 {
-	int error = dealbox_read_descriptor(call->data, WIRE_DESC_SIZE,
-					    &core->machine);
+	int error;
 
+	/* The answer ends here, even if the descriptor is a longer one. */
+	call->data[0] = min_t(u8, call->data[0], WIRE_DESC_SIZE);
+	error = dealbox_read_descriptor(call->data, WIRE_DESC_SIZE,
+					&core->machine);
 	return error == -ENOENT ? -EPROTO : error;
 }
 

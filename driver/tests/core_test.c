@@ -415,9 +415,13 @@ static void test_a_known_machine_is_not_asked_what_it_is(struct kunit *test)
 
 static void test_a_descriptor_by_request(struct kunit *test)
 {
-	static const struct { int result, error; } rows[] = {
+	static const struct { int result, error; u8 size; } rows[] = {
 		{ WIRE_DESC_SIZE, 0 }, { WIRE_DESC_SIZE - 1, -EPROTO },
 		{ 0, -EPROTO }, { -EPIPE, -EPROTO }, { -ENODEV, -ENODEV },
+		/* The beginning of a longer one, of a later minor version. */
+		{ WIRE_DESC_SIZE, 0, WIRE_DESC_SIZE + 4 },
+		{ WIRE_DESC_SIZE, 0, U8_MAX },
+		{ WIRE_DESC_SIZE, -EPROTO, WIRE_DESC_SIZE - 1 },
 	};
 
 	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
@@ -430,6 +434,8 @@ static void test_a_descriptor_by_request(struct kunit *test)
 		dealbox_call_describe(&h->call);
 		asks(h, WIRE_DESCRIBE, 0, WIRE_DESC_SIZE);
 		memcpy(h->data, descriptor, sizeof(descriptor));
+		if (rows[n].size)
+			h->data[0] = rows[n].size;
 		h->result = rows[n].result;
 		ends(h, rows[n].error);
 		KUNIT_ASSERT_EQ(test, h->core.machine.plan_entries,

@@ -733,6 +733,7 @@ static void what_a_machine_says_of_itself(void **state)
 		int error;
 	} cases[] = {
 		{ "on request 0x00: set 5 02", true, -EPROTONOSUPPORT },	/* protocol 2.0 */
+		{ "on request 0x00: set 0 1c", true, 0 },
 		{ "on request 0x00: stall", true, -EPROTO },
 		{ "on request 0x00: no-answer", true, -ETIMEDOUT },
 		{ "on request GET_INFO: stall", false, -EPROTO },
@@ -770,6 +771,8 @@ static void a_machine_that_is_known_by_its_answer(void **state)
 		{ "on request 0x00: short 23", -EPROTO },
 		{ "on request 0x00: set 1 25", -EPROTO },
 		{ "on request 0x00: set 6 00", -EPROTO },
+		{ "on request 0x00: set 0 17", -EPROTO },
+		{ "on request 0x00: set 0 1c", 0 },	/* of a later minor version */
 		{ "on request 0x00: set 5 02", -EPROTONOSUPPORT },
 		{ "on request 0x00: no-answer", -ETIMEDOUT },
 	};
