@@ -106,33 +106,34 @@ static enum dealbox_action transmit_command(struct dealbox_core *core,
 static enum dealbox_action judge_command(struct dealbox_core *core,
 					 struct dealbox_call *call, int error)
 {
+	bool stalled = call->lost == -EPIPE;
 	struct wire_result last;
-	int lost = call->lost;
+	bool came;
 
 	error = must_answer(error);
-	if (error && lost && lost != -EPIPE && error != -ENODEV)
-		return end_command(core, call, lost);
+	if (error && call->lost && !stalled && error != -ENODEV)
+		error = call->lost;
 	if (error)
 		return end_command(core, call, error);
 	dealbox_decode_result(call->data, &last);
-	if (last.sequence == call->fields.sequence &&
-	    last.request == call->command) {
+	came = last.sequence == call->fields.sequence &&
+	       last.request == call->command;
+	if (came && last.error != DEALBOX_ERR_OK) {
 		call->result = last.error;
-		if (last.error != DEALBOX_ERR_OK) {
-			call->detail = last.detail;
-			return end_command(core, call, -EREMOTEIO);
-		}
-		/* The machine both stalled the command and executed it. */
-		return end_command(core, call, lost == -EPIPE ? -EPROTO : 0);
+		call->detail = last.detail;
+		return end_command(core, call, -EREMOTEIO);
 	}
-	if (lost == -EPIPE)
+	/* A machine that refuses a command says so in its result. */
+	if (stalled)
 		return end_command(core, call, -EPROTO);
+	if (came)
+		return end_command(core, call, 0);
 	/*
 	 * The command never arrived. Repeat it once: with the same sequence
 	 * number, the machine cannot execute it twice.
 	 */
 	if (call->attempt++)
-		return end_command(core, call, lost ?: -EPROTO);
+		return end_command(core, call, call->lost ?: -EPROTO);
 	return transmit_command(core, call);
 }
 
@@ -682,18 +683,19 @@ static_assert(sizeof(struct dealbox_attestation) == DEALBOX_ARG_MAX,
 static_assert(sizeof(struct dealbox_identity) == 64, "identity");
 
 static const struct dealbox_ioctl ioctls[] = {
-	{ DEALBOX_IOC_GET_INFO },
-	{ DEALBOX_IOC_GET_STATUS, false, begin_status },
-	{ DEALBOX_IOC_CLAIM, true },
-	{ DEALBOX_IOC_RELEASE, true },
-	{ DEALBOX_IOC_SET_PLAN, true, begin_set_plan },
-	{ DEALBOX_IOC_CONTROL, true, begin_control },
-	{ DEALBOX_IOC_GET_PARAM, false, begin_get_param },
-	{ DEALBOX_IOC_SET_PARAM, true, begin_set_param },
-	{ DEALBOX_IOC_GET_COUNTERS, false, begin_counters },
-	{ DEALBOX_IOC_ATTEST, true, begin_attest },
-	{ DEALBOX_IOC_GET_ATTESTATION, false, begin_attestation },
-	{ DEALBOX_IOC_GET_IDENTITY, false, begin_identity },
+	{ .cmd = DEALBOX_IOC_GET_INFO },
+	{ .cmd = DEALBOX_IOC_GET_STATUS, .begin = begin_status },
+	{ .cmd = DEALBOX_IOC_CLAIM, .owner = true },
+	{ .cmd = DEALBOX_IOC_RELEASE, .owner = true },
+	{ .cmd = DEALBOX_IOC_SET_PLAN, .owner = true, .begin = begin_set_plan },
+	{ .cmd = DEALBOX_IOC_CONTROL, .owner = true, .begin = begin_control },
+	{ .cmd = DEALBOX_IOC_GET_PARAM, .begin = begin_get_param },
+	{ .cmd = DEALBOX_IOC_SET_PARAM, .owner = true,
+	  .begin = begin_set_param },
+	{ .cmd = DEALBOX_IOC_GET_COUNTERS, .begin = begin_counters },
+	{ .cmd = DEALBOX_IOC_ATTEST, .owner = true, .begin = begin_attest },
+	{ .cmd = DEALBOX_IOC_GET_ATTESTATION, .begin = begin_attestation },
+	{ .cmd = DEALBOX_IOC_GET_IDENTITY, .begin = begin_identity },
 	{ }
 };
 

@@ -828,6 +828,26 @@ static void test_a_plan_is_loaded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, h->core.sequence, 103);
 }
 
+/* What GET_RESULT says of LOAD decides whether the block is sent. */
+static void test_the_answer_to_load_is_lost(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	makes_plan(h, 52, true);
+	commands(h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
+	h->result = -ETIMEDOUT;
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	result_is(h, 101, WIRE_LOAD, DEALBOX_ERR_OK, 0);
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_SEND);
+	/* By the capability it is asked always, and must be answered. */
+	h->core.machine.capabilities |= DEALBOX_CAP_REFUSES_BY_RESULT;
+	makes_plan(h, 52, true);
+	commands(h, WIRE_LOAD, 102, PLAN, WIRE_PLAN_SIZE(52), 0);
+	asks(h, WIRE_GET_RESULT, 0, WIRE_RESULT_SIZE);
+	h->result = -ETIMEDOUT;
+	ends(h, -ETIMEDOUT);
+}
+
 static void test_a_plan_is_not_loaded(struct kunit *test)
 {
 	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
@@ -1667,6 +1687,7 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_what_may_be_started),
 	KUNIT_CASE(test_a_pause),
 	KUNIT_CASE(test_a_plan_is_loaded),
+	KUNIT_CASE(test_the_answer_to_load_is_lost),
 	KUNIT_CASE(test_a_plan_is_not_loaded),
 	KUNIT_CASE(test_a_plan_that_the_host_keeps),
 	KUNIT_CASE(test_events_and_gates),
