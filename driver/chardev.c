@@ -7,6 +7,7 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/uio.h>
 #include <linux/vmalloc.h>
 
 #include "dealbox.h"
@@ -111,14 +112,15 @@ static bool pop_event(struct dealbox_file *f, struct dealbox_event *event,
 	return got;
 }
 
-static ssize_t copy_events(struct dealbox_file *f, char __user *buf,
-			   size_t count, bool *gone)
+static ssize_t copy_events(struct dealbox_file *f, struct iov_iter *to,
+			   bool *gone)
 {
 	struct dealbox_event event;
 	size_t copied = 0;
 
-	while (copied + sizeof(event) <= count && pop_event(f, &event, gone)) {
-		if (copy_to_user(buf + copied, &event, sizeof(event))) {
+	while (iov_iter_count(to) >= sizeof(event) &&
+	       pop_event(f, &event, gone)) {
+		if (copy_to_iter(&event, sizeof(event), to) != sizeof(event)) {
 			spin_lock_irq(&f->db->lock);
 			dealbox_queue_lose(&f->queue);
 			spin_unlock_irq(&f->db->lock);
@@ -141,20 +143,20 @@ static bool has_events_or_gone(const struct dealbox_file *f)
 	return yes;
 }
 
-static ssize_t dealbox_read(struct file *file, char __user *buf, size_t count,
-			    loff_t *pos)
+static ssize_t dealbox_read(struct kiocb *iocb, struct iov_iter *to)
 {
+	struct file *file = iocb->ki_filp;
 	struct dealbox_file *f = file->private_data;
 	bool gone = false;
 	ssize_t got;
 
-	if (count < sizeof(struct dealbox_event))
+	if (iov_iter_count(to) < sizeof(struct dealbox_event))
 		return -EINVAL;
 
 	for (;;) {
 		int error;
 
-		got = copy_events(f, buf, count, &gone);
+		got = copy_events(f, to, &gone);
 		if (got)
 			return got;
 		if (gone)
@@ -318,7 +320,7 @@ const struct file_operations dealbox_fops = {
 	.owner = THIS_MODULE,
 	.open = dealbox_open,
 	.release = dealbox_release,
-	.read = dealbox_read,
+	.read_iter = dealbox_read,
 	.poll = dealbox_poll,
 	.unlocked_ioctl = dealbox_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

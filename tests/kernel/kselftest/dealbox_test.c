@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <linux/dealbox.h>
 
@@ -770,6 +771,30 @@ TEST_F(machine, read_sizes)
 	EXPECT_EQ(-1, read(nonblocking, events, sizeof(events)));
 	EXPECT_EQ(EAGAIN, errno);
 	close(nonblocking);
+}
+
+/* Events go to several buffers in turn as to one, and none waits once there was one. */
+TEST_F(machine, scattered_read)
+{
+	struct dealbox_event events[3];
+	char *at = (char *)events;
+	const struct iovec parts[] = { { at, 32 }, { at + 32, 100 }, { at + 132, 60 } };
+	const struct iovec wholes[] = { { &events[0], 64 }, { &events[1], 64 } };
+	const struct iovec small[] = { { at, 32 }, { at + 32, 31 } };
+
+	ASSERT_EQ(0, drain(self->fd));
+	/* pressed and let go */
+	ASSERT_TRUE(machine_tell(&self->machine, "key start"));
+	ASSERT_TRUE(machine_tell(&self->machine, "wait fetched"));
+	EXPECT_EQ(-1, readv(self->fd, small, ARRAY_SIZE(small)));
+	EXPECT_EQ(EINVAL, errno);
+	ASSERT_EQ(2 * 64, readv(self->fd, parts, ARRAY_SIZE(parts)));
+	EXPECT_EQ(DEALBOX_EV_KEY, events[0].type);
+	EXPECT_EQ(DEALBOX_EV_KEY, events[1].type);
+	EXPECT_EQ(events[0].seqno + 1, events[1].seqno);
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	EXPECT_EQ(64, readv(self->fd, wholes, ARRAY_SIZE(wholes)));
+	EXPECT_EQ(DEALBOX_EV_KEY, events[0].type);
 }
 
 TEST_F(machine, blocking_read)
