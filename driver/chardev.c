@@ -221,17 +221,22 @@ static void add_claim(struct dealbox_file *f, struct dealbox_status *out)
 	spin_unlock_irq(&db->lock);
 }
 
+/* Constant, so it waits for no turn. */
+static int get_info(const struct dealbox_file *f, void *arg)
+{
+	if (READ_ONCE(f->db->gone))
+		return -ENODEV;
+	memcpy(arg, &f->db->info, sizeof(f->db->info));
+	return 0;
+}
+
 static int make_call(struct dealbox_file *f, unsigned int cmd, void *arg,
 		     bool wait)
 {
 	struct dealbox_call call = { .patient = wait };
 	int error;
 
-	switch (cmd) {
-	case DEALBOX_IOC_GET_INFO:
-		memcpy(arg, &f->db->info, sizeof(f->db->info));
-		return 0;
-	case DEALBOX_IOC_RELEASE:
+	if (cmd == DEALBOX_IOC_RELEASE) {
 		drop_claim(f->db);
 		return 0;
 	}
@@ -288,11 +293,23 @@ static long call_in_turn(struct dealbox_file *f,
 	return error;
 }
 
+static long make_ioctl(struct dealbox_file *f,
+		       const struct dealbox_ioctl *ioctl, void *arg, bool wait)
+{
+	switch (ioctl->cmd) {
+	case DEALBOX_IOC_CLAIM:
+		return claim_machine(f);
+	case DEALBOX_IOC_GET_INFO:
+		return get_info(f, arg);
+	default:
+		return call_in_turn(f, ioctl, arg, wait);
+	}
+}
+
 static long dealbox_ioctl(struct file *file, unsigned int cmd,
 			  unsigned long user)
 {
 	const struct dealbox_ioctl *ioctl = dealbox_ioctl_find(cmd);
-	struct dealbox_file *f = file->private_data;
 	u64 arg[DEALBOX_ARG_MAX / sizeof(u64)] = { 0 };
 	long error;
 
@@ -300,14 +317,12 @@ static long dealbox_ioctl(struct file *file, unsigned int cmd,
 		return -ENOTTY;
 	if (ioctl->owner && !(file->f_mode & FMODE_WRITE))
 		return -EBADF;
-	if (cmd == DEALBOX_IOC_CLAIM)
-		return claim_machine(f);
 	if (_IOC_DIR(cmd) & _IOC_WRITE &&
 	    copy_from_user(arg, (void __user *)user, _IOC_SIZE(cmd)))
 		error = -EFAULT;
 	else
-		error = call_in_turn(f, ioctl, arg,
-				     !(file->f_flags & O_NONBLOCK));
+		error = make_ioctl(file->private_data, ioctl, arg,
+				   !(file->f_flags & O_NONBLOCK));
 
 	if ((!error || error == -EREMOTEIO) && _IOC_DIR(cmd) & _IOC_READ &&
 	    copy_to_user((void __user *)user, arg, _IOC_SIZE(cmd)))
