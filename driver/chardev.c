@@ -268,7 +268,7 @@ static int lock_call(struct mutex *mutex, bool wait)
 }
 
 /*
- * Files without the claim take turns, so that the owner waits for one call at
+ * Files without the claim take turns, so that the owner waits for two calls at
  * most.
  */
 static long call_in_turn(struct dealbox_file *f,

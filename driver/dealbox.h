@@ -4,7 +4,8 @@
  *
  * Locks, outermost first:
  *   turn   mutex; serialises the calls of files that do not hold the claim, so
- *          that the owner waits for one of them at most.
+ *          that the owner waits for two of them at most: ctl goes to whoever
+ *          runs first, but once a waiter was woken in vain, to that waiter.
  *   ctl    mutex; serialises commands and queries. Its holder waits for
  *          transfers, each with a time limit. Disconnect and reset kill them.
  *   out    mutex; serialises the transfers of plans and requests, and the

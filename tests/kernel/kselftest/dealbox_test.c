@@ -854,7 +854,7 @@ TEST_F(machine, two_observers)
 	close(two);
 }
 
-/* A call of the owner waits for at most one query of an observer, not for all. */
+/* A call of the owner waits for at most two queries of observers, not for all. */
 TEST_F(machine, owner_before_observers)
 {
 	struct doing asking[10];
