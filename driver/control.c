@@ -123,21 +123,27 @@ static int submit_with_retries(struct dealbox *db, struct urb *urb)
 static int make_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
 {
 	DECLARE_COMPLETION_ONSTACK(done);
+	unsigned long limit = wait_limit(db, ms);
+	bool late;
 	int error;
 
+	/*
+	 * A wait of 0 jiffies would last until the next tick, long enough for
+	 * an answer.
+	 */
+	if (!limit)
+		return READ_ONCE(db->blocked) ?: -ETIMEDOUT;
 	urb->context = &done;
 	error = submit_with_retries(db, urb);
 	if (error)
 		return error;
-	if (!wait_for_completion_timeout(&done, wait_limit(db, ms))) {
+	late = !wait_for_completion_timeout(&done, limit);
+	if (late)
 		usb_kill_urb(urb);
-		if (urb->status == -ENOENT)
-			return -ETIMEDOUT;
-	}
-	/* The URB was killed; db->blocked holds the reason. */
-	if (urb->status == -ENOENT)
-		return READ_ONCE(db->blocked) ?: -EIO;
-	return urb->status;
+	if (urb->status != -ENOENT)
+		return urb->status;
+	/* If it was killed by another, db->blocked holds the reason. */
+	return late ? -ETIMEDOUT : READ_ONCE(db->blocked) ?: -EIO;
 }
 
 /*
