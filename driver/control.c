@@ -19,20 +19,29 @@ static void transfer_done(struct urb *urb)
 	complete(urb->context);
 }
 
+static bool alloc_request(struct dealbox_request *request)
+{
+	request->urb = usb_alloc_urb(0, GFP_KERNEL);
+	request->setup = kmalloc(sizeof(*request->setup), GFP_KERNEL);
+	return request->urb && request->setup;
+}
+
+static void free_request(struct dealbox_request *request)
+{
+	usb_free_urb(request->urb);
+	kfree(request->setup);
+}
+
 int dealbox_control_alloc(struct dealbox *db,
 			  const struct usb_endpoint_descriptor *out)
 {
-	init_usb_anchor(&db->submitted);
 	init_waitqueue_head(&db->arrived);
-	db->ctl_urb = usb_alloc_urb(0, GFP_KERNEL);
 	db->plan_urb = usb_alloc_urb(0, GFP_KERNEL);
-	db->clear_urb = usb_alloc_urb(0, GFP_KERNEL);
-	db->setup = kmalloc(sizeof(*db->setup), GFP_KERNEL);
-	db->clear_setup = kmalloc(sizeof(*db->clear_setup), GFP_KERNEL);
 	db->ctl_buf = kzalloc(WIRE_DATA_MAX, GFP_KERNEL);
 	db->plan_buf = kzalloc(FRAME_MAX, GFP_KERNEL);
-	if (!db->ctl_urb || !db->plan_urb || !db->clear_urb || !db->setup ||
-	    !db->clear_setup || !db->ctl_buf || !db->plan_buf)
+	if (!alloc_request(&db->request) || !alloc_request(&db->clear_in) ||
+	    !alloc_request(&db->clear_gates) || !db->plan_urb ||
+	    !db->ctl_buf || !db->plan_buf)
 		return -ENOMEM;
 	usb_fill_bulk_urb(db->plan_urb, db->udev,
 			  usb_sndbulkpipe(db->udev, usb_endpoint_num(out)),
@@ -42,11 +51,10 @@ int dealbox_control_alloc(struct dealbox *db,
 
 void dealbox_control_free(struct dealbox *db)
 {
-	usb_free_urb(db->ctl_urb);
+	free_request(&db->request);
+	free_request(&db->clear_in);
+	free_request(&db->clear_gates);
 	usb_free_urb(db->plan_urb);
-	usb_free_urb(db->clear_urb);
-	kfree(db->setup);
-	kfree(db->clear_setup);
 	kfree(db->ctl_buf);
 	kfree(db->serial);
 	kfree_sensitive(db->plan_buf);
@@ -57,13 +65,7 @@ static int submit_unless_blocked(struct dealbox *db, struct urb *urb)
 	int error;
 
 	spin_lock_irq(&db->lock);
-	error = db->blocked;
-	if (!error) {
-		usb_anchor_urb(urb, &db->submitted);
-		error = usb_submit_urb(urb, GFP_ATOMIC);
-		if (error)
-			usb_unanchor_urb(urb);
-	}
+	error = db->blocked ?: usb_submit_urb(urb, GFP_ATOMIC);
 	spin_unlock_irq(&db->lock);
 	return error;
 }
@@ -150,9 +152,10 @@ static int make_transfer(struct dealbox *db, struct urb *urb, unsigned int ms)
  * Like usb_clear_halt(), but disconnect can kill the transfer. Otherwise a
  * machine that does not answer would delay it.
  */
-static int clear_halt(struct dealbox *db, struct urb *urb,
-		      struct usb_ctrlrequest *setup, unsigned int pipe)
+static int clear_halt(struct dealbox *db, struct dealbox_request *request,
+		      unsigned int pipe)
 {
+	struct usb_ctrlrequest *setup = request->setup;
 	unsigned int address = usb_pipeendpoint(pipe) |
 			       (usb_pipein(pipe) ? USB_DIR_IN : 0);
 	int error;
@@ -162,10 +165,11 @@ static int clear_halt(struct dealbox *db, struct urb *urb,
 	setup->wValue = cpu_to_le16(USB_ENDPOINT_HALT);
 	setup->wIndex = cpu_to_le16(address);
 	setup->wLength = 0;
-	usb_fill_control_urb(urb, db->udev, usb_sndctrlpipe(db->udev, 0),
+	usb_fill_control_urb(request->urb, db->udev,
+			     usb_sndctrlpipe(db->udev, 0),
 			     (unsigned char *)setup, NULL, 0, transfer_done,
 			     NULL);
-	error = make_transfer(db, urb, WIRE_CONTROL_HOST_MS);
+	error = make_transfer(db, request->urb, WIRE_CONTROL_HOST_MS);
 	if (!error)
 		usb_reset_endpoint(db->udev, address);
 	return error;
@@ -173,19 +177,19 @@ static int clear_halt(struct dealbox *db, struct urb *urb,
 
 void dealbox_clear_in(struct dealbox *db)
 {
-	clear_halt(db, db->clear_urb, db->clear_setup, db->int_in->pipe);
+	clear_halt(db, &db->clear_in, db->int_in->pipe);
 }
 
 /*
  * EHCI and xHCI refuse to reset an endpoint with transfers in flight. In the
  * serial dialect, gate commands share the endpoint with plans and requests.
  */
-static void clear_out(struct dealbox *db, struct urb *urb,
-		      struct usb_ctrlrequest *setup, unsigned int pipe)
+static void clear_out(struct dealbox *db, struct dealbox_request *request,
+		      unsigned int pipe)
 {
 	lockdep_assert_held(&db->out);
 	dealbox_gates_hold(db);
-	clear_halt(db, urb, setup, pipe);
+	clear_halt(db, request, pipe);
 	dealbox_gates_allow(db);
 }
 
@@ -194,7 +198,7 @@ static bool gates_halted(struct dealbox *db)
 	bool halted;
 
 	spin_lock_irq(&db->lock);
-	halted = db->core.gates_held && db->running;
+	halted = db->core.gates_held && db->in_state != IN_STOPPED;
 	spin_unlock_irq(&db->lock);
 	return halted;
 }
@@ -203,8 +207,7 @@ void dealbox_clear_gates(struct dealbox *db)
 {
 	mutex_lock(&db->out);
 	if (gates_halted(db))
-		clear_out(db, db->clear_urb, db->clear_setup,
-			  db->gates[0].urb->pipe);
+		clear_out(db, &db->clear_gates, db->gates[0].urb->pipe);
 	mutex_unlock(&db->out);
 }
 
@@ -218,12 +221,12 @@ static int send_bytes(struct dealbox *db, size_t size, unsigned int ms)
 	 * A gate command may have halted an endpoint that it shares with plans.
 	 */
 	if (gates_halted(db))
-		clear_out(db, db->ctl_urb, db->setup, db->gates[0].urb->pipe);
+		clear_out(db, &db->request, db->gates[0].urb->pipe);
 	db->plan_urb->transfer_buffer_length = size;
 	error = make_transfer(db, db->plan_urb, ms);
 	memzero_explicit(db->plan_buf, FRAME_MAX);
 	if (error == -EPIPE)
-		clear_out(db, db->ctl_urb, db->setup, db->plan_urb->pipe);
+		clear_out(db, &db->request, db->plan_urb->pipe);
 	mutex_unlock(&db->out);
 	if (error == -EPIPE) {
 		/* A disconnect or reset meanwhile takes precedence. */
@@ -238,19 +241,20 @@ static int make_control(struct dealbox *db, const struct dealbox_call *call)
 	unsigned int pipe = call->type & USB_DIR_IN ?
 				    usb_rcvctrlpipe(db->udev, 0) :
 				    usb_sndctrlpipe(db->udev, 0);
+	struct usb_ctrlrequest *setup = db->request.setup;
+	struct urb *urb = db->request.urb;
 	int error;
 
-	db->setup->bRequestType = call->type;
-	db->setup->bRequest = call->request;
-	db->setup->wValue = cpu_to_le16(call->value);
-	db->setup->wIndex =
+	setup->bRequestType = call->type;
+	setup->bRequest = call->request;
+	setup->wValue = cpu_to_le16(call->value);
+	setup->wIndex =
 		cpu_to_le16(db->intf->cur_altsetting->desc.bInterfaceNumber);
-	db->setup->wLength = cpu_to_le16(call->length);
-	usb_fill_control_urb(db->ctl_urb, db->udev, pipe,
-			     (unsigned char *)db->setup, db->ctl_buf,
-			     call->length, transfer_done, NULL);
-	error = make_transfer(db, db->ctl_urb, call->ms);
-	return error ? error : db->ctl_urb->actual_length;
+	setup->wLength = cpu_to_le16(call->length);
+	usb_fill_control_urb(urb, db->udev, pipe, (unsigned char *)setup,
+			     db->ctl_buf, call->length, transfer_done, NULL);
+	error = make_transfer(db, urb, call->ms);
+	return error ? error : urb->actual_length;
 }
 
 static bool has_arrived(struct dealbox *db)
@@ -368,7 +372,10 @@ void dealbox_control_block(struct dealbox *db, int error)
 	WRITE_ONCE(db->blocked, error);
 	dealbox_core_fail_call(&db->core, error);
 	spin_unlock_irq(&db->lock);
-	usb_kill_anchored_urbs(&db->submitted);
+	usb_kill_urb(db->request.urb);
+	usb_kill_urb(db->plan_urb);
+	usb_kill_urb(db->clear_in.urb);
+	usb_kill_urb(db->clear_gates.urb);
 }
 
 void dealbox_control_allow(struct dealbox *db)

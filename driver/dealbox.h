@@ -70,6 +70,20 @@ struct dealbox_stats {
  */
 #define DEALBOX_FRESH	(1024 / WIRE_EVENT_SIZE + 1)
 
+/* A preallocated control transfer. */
+struct dealbox_request {
+	struct urb *urb;
+	struct usb_ctrlrequest *setup;
+};
+
+/* The transfers of events. */
+enum dealbox_in_state {
+	IN_STOPPED,
+	IN_FLIGHT,
+	IN_WAITS,	/* retry submits int_in after a pause */
+	IN_HALTED,	/* the same, and clears the halt before */
+};
+
 /* A preallocated URB for a gate command. */
 struct dealbox_gate {
 	struct dealbox *db;
@@ -94,14 +108,13 @@ struct dealbox {
 	struct mutex turn;		/* order of files without the claim */
 
 	struct mutex ctl;		/* protects the fields of a command: */
-	struct urb *ctl_urb;
-	struct usb_ctrlrequest *setup;
+	struct dealbox_request request;
 	u8 *ctl_buf;
 	struct urb *plan_urb;
 	u8 *plan_buf;
-	struct urb *clear_urb;		/* these two are used by retry only */
-	struct usb_ctrlrequest *clear_setup;
-	struct usb_anchor submitted;	/* all but int_in */
+
+	struct dealbox_request clear_in;	/* for retry only */
+	struct dealbox_request clear_gates;	/* for unhalt only */
 	struct mutex out;
 
 	spinlock_t lock;		/* protects everything below: */
@@ -109,12 +122,11 @@ struct dealbox {
 	bool hurried;			/* transfers end at the deadline */
 	unsigned long deadline;		/* in jiffies */
 	int blocked;			/* -errno for transfers, 0 = allowed */
-	bool running;			/* int_in is to be kept submitted */
-	bool waiting;			/* retry submits int_in after a pause */
-	bool halted;			/* int_in stalled, retry clears it */
+	enum dealbox_in_state in_state;
 	struct urb *int_in;
 	u8 *int_buf;
-	struct delayed_work retry;
+	struct delayed_work retry;	/* of int_in */
+	struct delayed_work unhalt;	/* the gate pipe */
 	struct delayed_work expire;	/* of gate commands */
 	struct dealbox_gate gates[DEALBOX_GATES];
 	struct dealbox_core core;	/* calls also need ctl */
@@ -188,9 +200,9 @@ int dealbox_exchange(struct dealbox *db, struct dealbox_call *call);
 int dealbox_pause(struct dealbox *db);
 
 /*
- * Kill all transfers of calls and gate commands, and let new ones fail with
- * this error until dealbox_control_allow(). None of their completion handlers
- * runs any more on return. ctl need not be held.
+ * Kill all transfers but those of events and gate commands, and let new ones
+ * fail with this error until dealbox_control_allow(). None of their completion
+ * handlers runs any more on return. ctl need not be held.
  */
 void dealbox_control_block(struct dealbox *db, int error);
 void dealbox_control_allow(struct dealbox *db);
@@ -203,8 +215,8 @@ void dealbox_hurry(struct dealbox *db, unsigned int ms);
 void dealbox_take_time(struct dealbox *db);
 
 /*
- * Clear a halt of the event pipe or of the gate pipe. For retry only, without
- * ctl.
+ * Clear a halt of the event pipe or of the gate pipe. For their works only,
+ * without ctl.
  */
 void dealbox_clear_in(struct dealbox *db);
 void dealbox_clear_gates(struct dealbox *db);

@@ -151,6 +151,8 @@ stop:
 	usb_set_intfdata(intf, NULL);
 	ida_free(&dealbox_ida, db->minor);
 put:
+	/* A completion handler may not have returned yet. */
+	dealbox_control_block(db, -ENODEV);
 	put_device(&db->dev);
 	return error;
 }

@@ -26,12 +26,9 @@ static void gate_done(struct urb *urb)
 		db->stats.gates_failed++;
 		db->stats.last_error = status;
 	}
-	/*
-	 * This gate command is lost, so there is no hurry. A pending retry
-	 * clears this halt too, and keeps its pause.
-	 */
-	if (halted && db->running)
-		queue_delayed_work(system_long_wq, &db->retry,
+	/* This gate command is lost, so there is no hurry. */
+	if (halted && db->in_state != IN_STOPPED)
+		queue_delayed_work(system_long_wq, &db->unhalt,
 				   msecs_to_jiffies(RETRY_FIRST_MS));
 	spin_unlock_irqrestore(&db->lock, flags);
 
@@ -66,12 +63,9 @@ static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 		return -EBUSY;
 	gate->urb->transfer_buffer_length =
 		core->dialect->encode_gate(gate->buf, answer);
-	usb_anchor_urb(gate->urb, &db->submitted);
 	error = usb_submit_urb(gate->urb, GFP_ATOMIC);
-	if (error) {
-		usb_unanchor_urb(gate->urb);
+	if (error)
 		return error;
-	}
 	gate->busy = true;
 	gate->deadline = jiffies + msecs_to_jiffies(DEALBOX_GATE_MS);
 	schedule_delayed_work(&db->expire, msecs_to_jiffies(DEALBOX_GATE_MS));
@@ -95,7 +89,7 @@ static void expire_gates(struct work_struct *work)
 		struct dealbox_gate *gate = &db->gates[i];
 
 		expired[i] = gate->busy && time_after_eq(now, gate->deadline);
-		if (gate->busy && !expired[i] && db->running)
+		if (gate->busy && !expired[i] && db->in_state != IN_STOPPED)
 			schedule_delayed_work(&db->expire,
 					      gate->deadline - now);
 	}
@@ -123,15 +117,20 @@ static void note_gate(struct dealbox_core *core, const struct wire_gate *answer,
 			   answer->pocket == DEALBOX_NONE, error);
 }
 
-void dealbox_gates_hold(struct dealbox *db)
+static void kill_gates(struct dealbox *db)
 {
 	int i;
 
+	for (i = 0; i < DEALBOX_GATES; i++)
+		usb_kill_urb(db->gates[i].urb);
+}
+
+void dealbox_gates_hold(struct dealbox *db)
+{
 	spin_lock_irq(&db->lock);
 	dealbox_core_hold_gates(&db->core);
 	spin_unlock_irq(&db->lock);
-	for (i = 0; i < DEALBOX_GATES; i++)
-		usb_kill_urb(db->gates[i].urb);
+	kill_gates(db);
 }
 
 void dealbox_gates_allow(struct dealbox *db)
@@ -215,10 +214,11 @@ static unsigned int note_failure(struct dealbox *db)
 	return pause;
 }
 
-static void submit_later(struct dealbox *db, unsigned int ms)
+static void submit_later(struct dealbox *db, enum dealbox_in_state state,
+			 unsigned int ms)
 {
 	lockdep_assert_held(&db->lock);
-	db->waiting = true;
+	db->in_state = state;
 	/* system_long_wq: clearing a halt may take a second. */
 	mod_delayed_work(system_long_wq, &db->retry, msecs_to_jiffies(ms));
 }
@@ -234,13 +234,14 @@ static void handle_submit_error(struct dealbox *db, int error)
 		break;
 	default:
 		db->stats.last_error = error;
-		submit_later(db, note_failure(db));
+		submit_later(db, IN_WAITS, note_failure(db));
 	}
 }
 
 static void submit_in(struct dealbox *db)
 {
 	lockdep_assert_held(&db->lock);
+	db->in_state = IN_FLIGHT;
 	dealbox_retry_begins(&db->core.pace, ktime_get_ns());
 	handle_submit_error(db, usb_submit_urb(db->int_in, GFP_ATOMIC));
 }
@@ -257,7 +258,6 @@ static unsigned int note_transfer_error(struct dealbox *db, int status)
 {
 	if (status == -EPIPE) {
 		db->stats.halts++;
-		db->halted = true;
 	} else {	/* no message: often the first sign of an unplug */
 		db->stats.errors++;
 		db->stats.last_error = status;
@@ -275,7 +275,7 @@ static void in_done(struct urb *urb)
 
 	spin_lock_irqsave(&db->lock, flags);
 	trace_dealbox_transfer(db->minor, urb->status, urb->actual_length);
-	more = db->running && !is_killed(urb->status);
+	more = db->in_state != IN_STOPPED && !is_killed(urb->status);
 	/*
 	 * Process data of a killed URB too: the machine does not repeat events.
 	 */
@@ -286,44 +286,36 @@ static void in_done(struct urb *urb)
 	} else if (more) {
 		pause = note_transfer_error(db, urb->status);
 	}
-	if (more && (pause || db->halted))
-		submit_later(db, pause);
+	if (more && urb->status == -EPIPE)
+		submit_later(db, IN_HALTED, pause);
+	else if (more && pause)
+		submit_later(db, IN_WAITS, pause);
 	else if (more)
 		submit_in(db);
 	deliver_events(db);
 	spin_unlock_irqrestore(&db->lock, flags);
 }
 
-static bool was_halted(struct dealbox *db)
-{
-	bool was;
-
-	spin_lock_irq(&db->lock);
-	was = db->halted && db->running;
-	db->halted = false;
-	spin_unlock_irq(&db->lock);
-	return was;
-}
-
 static void retry_work(struct work_struct *work)
 {
 	struct dealbox *db = container_of(work, struct dealbox, retry.work);
+	bool halted;
 
-	if (was_halted(db))
+	spin_lock_irq(&db->lock);
+	halted = db->in_state == IN_HALTED;
+	spin_unlock_irq(&db->lock);
+	if (halted)
 		dealbox_clear_in(db);
 	spin_lock_irq(&db->lock);
-	/*
-	 * A halt of the gate pipe also schedules this work. int_in may then be
-	 * in flight, or a pause may have started meanwhile and scheduled it
-	 * again.
-	 */
-	if (db->running && db->waiting && !delayed_work_pending(&db->retry)) {
-		db->waiting = false;
+	if (db->in_state != IN_STOPPED)
 		submit_in(db);
-	}
 	spin_unlock_irq(&db->lock);
-	/* Last, since it may wait for the transfer of a plan. */
-	dealbox_clear_gates(db);
+}
+
+/* May wait for the transfer of a plan. */
+static void unhalt_work(struct work_struct *work)
+{
+	dealbox_clear_gates(container_of(work, struct dealbox, unhalt.work));
 }
 
 int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
@@ -332,11 +324,9 @@ int dealbox_stream_start(struct dealbox *db, gfp_t gfp)
 	bool start;
 
 	spin_lock_irq(&db->lock);
-	start = !db->gone && !db->running;
+	start = !db->gone && db->in_state == IN_STOPPED;
 	if (start) {
-		db->running = true;
-		db->waiting = false;
-		db->halted = false;
+		db->in_state = IN_FLIGHT;
 		dealbox_core_allow_gates(&db->core);
 	}
 	spin_unlock_irq(&db->lock);
@@ -350,7 +340,7 @@ void dealbox_stream_restart(struct dealbox *db)
 	int error = dealbox_stream_start(db, GFP_NOIO);
 
 	spin_lock_irq(&db->lock);
-	if (db->running)
+	if (db->in_state != IN_STOPPED)
 		handle_submit_error(db, error);
 	spin_unlock_irq(&db->lock);
 }
@@ -358,15 +348,15 @@ void dealbox_stream_restart(struct dealbox *db)
 void dealbox_stream_stop(struct dealbox *db, int error)
 {
 	spin_lock_irq(&db->lock);
-	db->running = false;
+	db->in_state = IN_STOPPED;
 	spin_unlock_irq(&db->lock);
+	/* int_in first, whose handler submits gate commands. */
 	usb_kill_urb(db->int_in);
-	/*
-	 * After int_in, whose handler submits gate commands, and before retry,
-	 * which may be waiting for a transfer.
-	 */
+	kill_gates(db);
+	/* Before the works, which may be waiting for a transfer. */
 	dealbox_control_block(db, error);
 	cancel_delayed_work_sync(&db->retry);
+	cancel_delayed_work_sync(&db->unhalt);
 	cancel_delayed_work_sync(&db->expire);
 }
 
@@ -398,6 +388,7 @@ int dealbox_stream_alloc(struct dealbox *db,
 	int i, size = usb_endpoint_maxp(in);
 
 	INIT_DELAYED_WORK(&db->retry, retry_work);
+	INIT_DELAYED_WORK(&db->unhalt, unhalt_work);
 	INIT_DELAYED_WORK(&db->expire, expire_gates);
 	db->int_in = usb_alloc_urb(0, GFP_KERNEL);
 	db->int_buf = kzalloc(size, GFP_KERNEL);

@@ -80,7 +80,7 @@ static int state_show(struct seq_file *seq, void *unused)
 
 	spin_lock_irq(&db->lock);
 	stats = db->stats;
-	running = db->running;
+	running = db->in_state != IN_STOPPED;
 	claimed = db->owner;
 	deal = db->core.router.insertion;
 	failing = db->core.pace.failing;

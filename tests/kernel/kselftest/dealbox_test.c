@@ -1339,6 +1339,46 @@ TEST_F(machine, gates_that_nobody_fetches)
 	EXPECT_TRUE(board_is(&self->machine, plan.pocket));
 }
 
+/* One event in hex: DEAL_STARTED of insertion 1, plan PLAN; the spade ace is read */
+#define HEX_STARTED	"11000000" "00000000" "00000000" "01000000" "ffffffff" \
+			"67120000" "0000000000000000"
+#define HEX_READ	"12000000" "00000000" "00000000" "01000000" "0000ff62" \
+			"00000000" "0000000000000000"
+
+static char bound_interface[64];
+
+static int do_unbind(int fd)
+{
+	(void)fd;
+	return write_file("/sys/bus/usb/drivers/dealbox", "unbind", bound_interface) ? 0 : -EIO;
+}
+
+/*
+ * A machine that fetches no gate command and asks for one after the other. This cannot hold up the
+ * unbind.
+ */
+TEST_F(machine, unbind_while_cards_are_read)
+{
+	struct doing d;
+
+	if (!variant->routed || variant->dialect)
+		return;
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_EQ(0, load(self->fd));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on route always: ignore"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer always: bytes "
+				 HEX_STARTED HEX_READ));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	ASSERT_EQ(DEALBOX_EV_CARD_READ, await_event(self->fd, DEALBOX_EV_CARD_READ).type);
+	snprintf(bound_interface, sizeof(bound_interface), "%s",
+		 strrchr(self->machine.interface, '/') + 1);
+	ASSERT_TRUE(begin(&d, self->fd, do_unbind, ""));
+	EXPECT_EQ(0, end(&d));
+	if (d.error == -ETIME)
+		machine_tell(&self->machine, "unplug");
+	EXPECT_TRUE(machine_await(&self->machine, "remove"));
+}
+
 /* --- the machine goes away -------------------------------------------------------------- */
 
 /* Everything but a close fails with ENODEV. */
