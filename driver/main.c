@@ -79,7 +79,7 @@ static int greet_machine(struct dealbox *db)
 /*
  * Some machines cannot be recognised by their descriptors. Query them before
  * anything is sent, since this may be another vendor's device of the same
- * class.
+ * class, and is none of the driver's business then: -ENODEV, which nobody logs.
  */
 static int describe_machine(struct dealbox *db, const struct usb_device_id *id,
 			    struct dealbox_pipes *pipes)
@@ -92,8 +92,14 @@ static int describe_machine(struct dealbox *db, const struct usb_device_id *id,
 		mutex_lock(&db->ctl);
 		error = dealbox_control_describe(db);
 		mutex_unlock(&db->ctl);
+		if (error == -EPROTO) {
+			dev_dbg(&db->intf->dev, "no dealing machine\n");
+			return -ENODEV;
+		}
+		if (error == -EPROTONOSUPPORT)
+			dealbox_refuse_descriptor(db, error);
 		if (error)
-			return dealbox_refuse_descriptor(db, error);
+			return error;
 	}
 	return dealbox_check_pipes(db, pipes);
 }

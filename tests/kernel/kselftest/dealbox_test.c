@@ -1619,11 +1619,26 @@ TEST_F(machine, unknown_vendor)
 	EXPECT_EQ(1, is_taken(&self->machine, "set 8 4242"));
 }
 
-/* A serial machine that does not answer is accepted only from a known vendor. */
+/* A descriptor that the answer has not room for: that of a later minor version. */
+TEST_F(machine, unknown_vendor_with_a_longer_descriptor)
+{
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request 0x00 always: set 0 1c"));
+	EXPECT_EQ(1, is_taken(&self->machine, "set 8 4242"));
+}
+
+/*
+ * A serial machine that does not answer is accepted only from a known vendor. It may be anything,
+ * so neither the driver nor the driver core says anything about it.
+ */
 TEST_F(machine, unknown_vendor_without_an_answer)
 {
+	int log = kernel_log_open();
+
+	ASSERT_LE(0, log);
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request 0x00 always: stall"));
 	EXPECT_EQ(!variant->dialect, is_taken(&self->machine, "set 8 4242"));
+	EXPECT_EQ(0, kernel_log_count(log, ";dealbox"));
+	close(log);
 }
 
 /* bDeviceClass ff: Linux then ignores the class of an interface, unless the vendor is known. */
