@@ -113,6 +113,18 @@ static int add_node(struct dealbox *db)
 	return error ? error : cdev_device_add(&db->cdev, &db->dev);
 }
 
+/* Before any uevent about it, so that its listeners see the machine gone. */
+static void mark_gone(struct dealbox *db)
+{
+	struct dealbox_file *file;
+
+	spin_lock_irq(&db->lock);
+	WRITE_ONCE(db->gone, true);
+	list_for_each_entry(file, &db->files, node)
+		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
+	spin_unlock_irq(&db->lock);
+}
+
 static int dealbox_probe(struct usb_interface *intf,
 			 const struct usb_device_id *id)
 {
@@ -153,6 +165,8 @@ static int dealbox_probe(struct usb_interface *intf,
 	dealbox_debugfs_add(db);
 	return 0;
 stop:
+	/* A node that was made by hand may be open. */
+	mark_gone(db);
 	dealbox_stream_stop(db, -ENODEV);
 	usb_set_intfdata(intf, NULL);
 	ida_free(&dealbox_ida, db->minor);
@@ -190,16 +204,8 @@ static void pause_for_unbind(struct dealbox *db)
 static void dealbox_disconnect(struct usb_interface *intf)
 {
 	struct dealbox *db = usb_get_intfdata(intf);
-	struct dealbox_file *file;
 
-	/*
-	 * Before the uevent below, so that its listeners see the machine gone.
-	 */
-	spin_lock_irq(&db->lock);
-	WRITE_ONCE(db->gone, true);
-	list_for_each_entry(file, &db->files, node)
-		wake_up_poll(&file->wait, EPOLLIN | EPOLLHUP | EPOLLERR);
-	spin_unlock_irq(&db->lock);
+	mark_gone(db);
 	dealbox_hurry(db, UNBIND_MS);
 	pause_for_unbind(db);
 	dealbox_stream_stop(db, -ENODEV);
