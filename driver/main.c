@@ -158,6 +158,9 @@ static int dealbox_probe(struct usb_interface *intf,
 	error = dealbox_stream_start(db, GFP_KERNEL);
 	if (!error)
 		error = greet_machine(db);
+	/* One that is known by its vendor says only now what it is. */
+	if (!error)
+		error = dealbox_check_pipes(db, &pipes);
 	if (!error)
 		error = add_node(db);
 	if (error)
