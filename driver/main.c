@@ -310,18 +310,23 @@ static int dealbox_reset_resume(struct usb_interface *intf)
 	return dealbox_resume(intf);
 }
 
+/* Wait for the holder of ctl, whose transfers have been killed. */
+static void wait_for_call(struct dealbox *db)
+{
+	mutex_lock(&db->ctl);
+	mutex_unlock(&db->ctl);
+}
+
 /*
- * Wait for the holder of ctl, whose transfers have been killed. Do not hold ctl
- * until post_reset: that may take many seconds, or never happen if the USB core
- * gives up on the machine. Transfers stay blocked until then.
+ * Do not hold ctl until post_reset: that may take many seconds, or never happen
+ * if the USB core gives up on the machine. Transfers stay blocked until then.
  */
 static int dealbox_pre_reset(struct usb_interface *intf)
 {
 	struct dealbox *db = usb_get_intfdata(intf);
 
 	dealbox_stream_stop(db, -EIO);
-	mutex_lock(&db->ctl);
-	mutex_unlock(&db->ctl);
+	wait_for_call(db);
 	return 0;
 }
 
