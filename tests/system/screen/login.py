@@ -241,6 +241,9 @@ ExecStart=/usr/local/libexec/dealbox-kiosk /bin/sh -c "sleep infinity"
     assert c.ask('echo >/dev/tcp/127.0.0.1/9091')[0]
     session = c.run('loginctl list-sessions --no-legend')
     assert 'dealbox-kiosk' in session and 'seat0' in session, session
+    # .. the browser would be kept to the screen by its policy, and by that of nobody else
+    assert 'URLBlocklist' in c.run('cat /proc/%s/root/etc/chromium/policies/managed/dealbox.json' % pid)
+    assert c.ask('ls /etc/chromium/policies/managed/dealbox.json')[0]
     # .. and nobody becomes root there
     assert 'NoNewPrivs:\t1' in c.run('grep NoNewPrivs /proc/%s/status' % pid)
     assert c.run('sed -n "s/^Cap...:\\t//p" /proc/%s/status | sed -n "1,3p;5p" | sort -u' % pid).strip() == '0' * 16
