@@ -331,6 +331,106 @@ static void test_reasons(void **state)
 	}
 }
 
+/* Judges an insertion in which card n goes to pocket n / 13. done: with DEAL_DONE. */
+static struct dealbox_verdict *verdict_on(const struct dealbox_plan *plan, uint32_t capabilities,
+					  size_t cards, bool read, bool done)
+{
+	struct dealbox_event event = {
+		.type = DEALBOX_EV_DEAL_STARTED, .insertion = 7, .position = DEALBOX_NONE,
+		.card = DEALBOX_NONE, .pocket = DEALBOX_NONE, .code = 1,
+	};
+	struct dealbox_trace *trace = dealbox_trace_new(7);
+	struct dealbox_verdict *verdict;
+	uint8_t counts[4] = { 0 };
+
+	assert_non_null(trace);
+	event.arg[0] = plan->entries;
+	assert_true(dealbox_trace_add(trace, &event) >= 0);
+	event.code = 0;
+	event.arg[0] = 0;
+	for (size_t n = 0; n < cards; n++) {
+		event.position = (uint8_t)n;
+		event.card = read ? (uint8_t)n : DEALBOX_NONE;
+		for (unsigned int type = 0; type < 2; type++) {
+			event.type = type ? DEALBOX_EV_CARD_ROUTED : DEALBOX_EV_CARD_READ;
+			event.pocket = type ? (uint8_t)(n / 13) : DEALBOX_NONE;
+			event.seqno++;
+			event.machine_seq++;
+			assert_true(dealbox_trace_add(trace, &event) >= 0);
+		}
+		counts[n / 13]++;
+	}
+	event = (struct dealbox_event){
+		.type = DEALBOX_EV_DEAL_DONE, .insertion = 7, .position = (uint8_t)cards,
+		.card = DEALBOX_NONE, .pocket = DEALBOX_NONE, .code = 1,
+		.seqno = event.seqno + 1, .machine_seq = event.machine_seq + 1,
+	};
+	for (size_t n = 0; n < 4; n++)
+		event.counts[n] = counts[n];
+	if (done)
+		assert_true(dealbox_trace_add(trace, &event) >= 0);
+	assert_int_equal(dealbox_verify_machine(plan, NULL, capabilities, trace, &verdict), 0);
+	dealbox_trace_free(trace);
+	return verdict;
+}
+
+/* The facts say of a verdict what it says itself. */
+static void test_verdict_facts(void **state)
+{
+	enum { BY_CARD, BY_POSITION, CAPTURE };
+	static const struct {
+		unsigned int plan;
+		uint32_t capabilities;
+		size_t cards;
+		bool done;
+		uint8_t kind, basis, unidentified;
+		uint32_t count;
+	} rows[] = {
+		{ BY_CARD, 0, 52, true, DEALBOX_VERDICT_EXACT, DEALBOX_BASIS_GATES, 0, 0 },
+		{ BY_POSITION, 0, 52, true, DEALBOX_VERDICT_EXACT, DEALBOX_BASIS_GATES, 1, 0 },
+		{ BY_CARD, DEALBOX_CAP_EXIT_SENSORS, 52, true, DEALBOX_VERDICT_UNSEEN,
+		  DEALBOX_BASIS_GATES, 0, 1 },
+		{ BY_CARD, 0, 52, false, DEALBOX_VERDICT_DIFFERS, DEALBOX_BASIS_GATES, 0, 1 },
+		{ BY_CARD, DEALBOX_CAP_EXIT_SENSORS, 52, false, DEALBOX_VERDICT_DIFFERS,
+		  DEALBOX_BASIS_GATES, 0, 2 },
+		{ CAPTURE, 0, 0, true, DEALBOX_VERDICT_NOTHING, DEALBOX_BASIS_NONE, 1, 0 },
+	};
+	struct dealbox_operator_verdict facts;
+	struct dealbox_verdict *verdict;
+	struct dealbox_deal deal = { 0 };
+	struct dealbox_plan plan;
+	uint8_t deck[52];
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < 52; n++) {
+		deck[n] = (uint8_t)n;
+		deal.hand[n / 13] |= (dealbox_cards)1 << n;
+	}
+	for (n = 0; n < sizeof(rows) / sizeof(rows[0]); n++) {
+		if (rows[n].plan == BY_CARD)
+			assert_int_equal(dealbox_plan_by_card(&plan, 1, &deal,
+							      dealbox_pack_bridge(), NULL), 0);
+		else if (rows[n].plan == BY_POSITION)
+			assert_int_equal(dealbox_plan_by_position(&plan, 1, &deal,
+								  dealbox_pack_bridge(), NULL,
+								  deck, 52), 0);
+		else
+			assert_int_equal(dealbox_plan_capture(&plan, 1, 0), 0);
+		verdict = verdict_on(&plan, rows[n].capabilities, rows[n].cards,
+				     rows[n].plan != BY_POSITION, rows[n].done);
+		memset(&facts, 0xff, sizeof(facts));
+		dealbox_operator_verdict_from(verdict, &facts);
+		assert_int_equal(facts.count, rows[n].count);
+		assert_int_equal(facts.kind, rows[n].kind);
+		assert_int_equal(facts.basis, rows[n].basis);
+		assert_int_equal(facts.unidentified, rows[n].unidentified);
+		assert_int_equal(facts.expected, 0);
+		assert_int_equal(facts.reason, 0);
+		dealbox_verdict_free(verdict);
+	}
+}
+
 /* Each language has its own forms for a number. */
 static void test_plurals(void **state)
 {
@@ -382,6 +482,7 @@ int main(void)
 		cmocka_unit_test(test_void),
 		cmocka_unit_test(test_verdicts),
 		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_verdict_facts),
 		cmocka_unit_test(test_plurals),
 	};
 
