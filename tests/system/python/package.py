@@ -12,6 +12,7 @@ import pathlib
 import pickle
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -436,6 +437,27 @@ def test_an_audit():
     assert all(test.p is None or 0 <= test.p <= 1 for test in season.tests())
     first.marks = dealbox.lib.DEALBOX_MARK_UNPLAYED
     assert raises(dealbox.Error, season.add, first, 'x').errno == errno.EPERM
+
+
+def test_the_example_audits_a_season():
+    def season(*paths):
+        return subprocess.run([sys.executable, source / 'docs/examples/season.py', *paths], check=False,
+                              capture_output=True, text=True)
+
+    with tempfile.TemporaryDirectory() as folder:
+        again, damaged = folder + '/again.pbn', folder + '/damaged.pbn'
+        boards = Set.read(EVENING)
+        boards.write(again)
+        pathlib.Path(damaged).write_text('[Board "1"]\n[Deal "N:x"]\n', encoding='ascii')
+        result = season(EVENING)
+        assert result.returncode == 0 and '24 deals in 1 files' in result.stdout, result
+        result = season(EVENING, again)
+        assert result.returncode == 1 and '48 deals in 2 files' in result.stdout, result
+        assert '%s, board 1: ' % again in result.stdout and not CARDS.search(result.stdout), result
+        # a file that cannot be used is not left out
+        result = season(EVENING, damaged)
+        assert result.returncode == 1 and damaged in result.stderr and not result.stdout, result
+    assert 'usage: ' in season().stderr
 
 
 def test_no_memory_is_lost():
