@@ -5,16 +5,23 @@ import { choose_machine, heading_of, part_name, present, progress, progress_text
 import { N_, say } from "./sentence.js";
 import { shape, sketch } from "./shapes.js";
 
-/* Sizes that are tried, until everything fits. */
-const SMALLEST = 0.5, STEP = 0.05;
+/* Sizes that are tried, until everything fits; and the size of what is scrolled because nothing did. */
+const SMALLEST = 0.6, STEP = 0.05, SCROLLED = 0.7;
 
+const is_full = hero => hero.scrollHeight > hero.clientHeight + 1 || hero.scrollWidth > hero.clientWidth + 1;
+
+/* Beside Cockpit's own menu there is less room than on the whole screen: the keys stay in sight, too. */
 function fit(hero) {
+	hero.classList.remove("scrolls");
 	hero.style.setProperty("--fit", 1);
 	if (getComputedStyle(hero).getPropertyValue("--fixed").trim() !== "1")
 		return;
-	for (let size = 1 - STEP; size >= SMALLEST && (hero.scrollHeight > hero.clientHeight + 1 ||
-						       hero.scrollWidth > hero.clientWidth + 1); size -= STEP)
+	for (let size = 1 - STEP; size > SMALLEST - STEP / 2 && is_full(hero); size -= STEP)
 		hero.style.setProperty("--fit", size.toFixed(2));
+	if (is_full(hero)) {
+		hero.style.setProperty("--fit", SCROLLED);
+		hero.classList.add("scrolls");
+	}
 }
 
 function key_button(key, app) {

@@ -219,7 +219,7 @@ const KEYS = {
 };
 
 /* States in which a key is worth its place on the screen; everywhere else it is in the other views. */
-const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["number-done"] };
+const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["take-out"] };
 
 /* States that only another file, or another job, ends. */
 const NEW_JOB = ["no-work", "placeholder-deal", "repeat", "bad-set", "machine-unsuited"];
@@ -245,6 +245,8 @@ function mind_of(language, machine, facts, row) {
 		found.push(what_to_mind(language, machine.State));
 	if ((machine.Keys || []).includes("skip") && WORTH.skip.includes(machine.State))
 		found.push(say(language, N_("A skipped board can still be dealt later, under Jobs.")));
+	if (machine.State === "number-done")
+		found.push(say(language, N_("To deal it again: tap its ✓ under Jobs.")));
 	if (NEW_JOB.includes(machine.State))
 		found.push(say(language, N_("What is dealt stays dealt and recorded.")));
 	return found.filter(text => text).join(" ");

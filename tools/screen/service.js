@@ -25,17 +25,27 @@ function plain(value) {
  * { name, message }; the name is "access-denied" if there is no administrator, "cancelled" if nobody
  * wants to be one.
  */
+let prompted_for = null;	/* the call whose prompts are answered */
+
 async function as_administrator(question, work) {
+	const mine = prompted_for = { asks: false };
 	const bridge = cockpit.dbus(null, { bus: "internal" });
 	const superuser = (method, ...args) => new Promise((resolve, reject) =>
 		bridge.call("/superuser", "cockpit.Superuser", method, args).then(resolve, reject));
 	let cancelled = false;
 
 	const prompted = bridge.subscribe({ path: "/superuser", interface: "cockpit.Superuser", member: "Prompt" },
-		(path, interface_name, name, [, prompt, , , said]) => question(prompt, said).then(password => {
-			cancelled = password === null;
-			superuser(...cancelled ? ["Stop"] : ["Answer", password]).catch(() => {});
-		}));
+		(path, interface_name, name, [, prompt, , , said]) => {
+			/* Cockpit 337 tells the second prompt of a page twice; a question under another cannot be answered */
+			if (prompted_for !== mine || mine.asks)
+				return;
+			mine.asks = true;
+			question(prompt, said).then(password => {
+				mine.asks = false;
+				cancelled = password === null;
+				superuser(...cancelled ? ["Stop"] : ["Answer", password]).catch(() => {});
+			});
+		});
 	try {
 		const property = name => new Promise((resolve, reject) =>
 			bridge.call("/superuser", "org.freedesktop.DBus.Properties", "Get", ["cockpit.Superuser", name])

@@ -188,6 +188,45 @@ def grid(browsers, boards):
     browser.find_elements(By.CSS_SELECTOR, '#views button')[0].click()
 
 
+def make_large(browser, name):
+    """Another machine may be the large one, with the last board of the evening."""
+    browser.execute_script('''[...document.querySelectorAll(".tile")].filter(one => one.textContent.includes(arguments[0]))
+        .forEach(one => one.click());''', name)
+
+
+def redeal(world, browsers):
+    """A board that was dealt is dealt once more only after its key and a question, and empty."""
+    browser = browsers[0]
+    person = Person(world, browsers[:1])
+    number, _ = world.add_set('again')
+    world.take_out('EMU1')
+    path = world.add_job(number, [1, 2], automatic_start=True, replay=True, machines=['EMU1'])
+    state = lambda: world.machines()['/io/dealbox1/machine/EMU1']['State']      # noqa: E731
+    dealt = lambda: [str(one[4]) for one in world.object(path, 'Job').GetInsertions() if one[0] == 1]   # noqa: E731
+
+    def questioned(word):
+        time.sleep(0.5)         # a person reads first
+        person.press(browser, 'R')
+        wait('the question', lambda: browser.execute_script(
+            'const one = [...document.querySelectorAll("dialog button")].find(one => one.innerText.trim() === arguments[0]);'
+            'if (one) one.click(); return Boolean(one);', word))
+        wait('no question', lambda: not browser.find_elements(By.CSS_SELECTOR, 'dialog'))
+    wait('to be asked for a board', lambda: state() == 'insert-board')
+    make_large(browser, 'EMU1')
+    person.work(lambda: state() == 'take-out')
+    wait('the key', lambda: 'R' in (person.look(browser) or {'keys': []})['keys'])
+    questioned('No')
+    assert state() == 'take-out' and dealt() == ['exact'], (state(), dealt())
+    questioned('Yes')
+    wait('the board to count no more', lambda: not world.job(path)['Recorded'])
+    assert len(dealt()) == 1, dealt()
+    person.work(lambda: world.job(path)['Recorded'])
+    assert len(dealt()) == 2 and dealt()[1] == 'exact', dealt()
+    world.object(path, 'Job').Cancel()
+    world.take_out('EMU1')
+    world.check()
+
+
 NAMES = re.compile(r'[♠♥♦♣](10|[AKQJ2-9])\b')
 
 
@@ -204,9 +243,7 @@ def reveal(world, browsers):
     wait('the question', lambda: state() in ('confirm-empty', 'card-repeated'))
     if state() == 'confirm-empty':
         world.object('/io/dealbox1/machine/EMU1', 'Machine').Start()
-    # the other machine may be the large one, with the last board of the evening
-    browser.execute_script('''[...document.querySelectorAll(".tile")].filter(one => one.textContent.includes("EMU1"))
-        .forEach(one => one.click());''')
+    make_large(browser, 'EMU1')
     wait('the key', lambda: browser.find_elements(By.CSS_SELECTOR, '[data-key=V]'))
     time.sleep(0.5)
     for way in ('a key', 'time'):
@@ -242,6 +279,7 @@ def main():
                     ('every copy has its tick', grid, browsers, int(boards)),
                     ('nothing on the console', no_complaint, browsers),
                     ('no card on the websocket but in the new file', no_card, world, browsers),
+                    ('a board is dealt again by its key', redeal, world, browsers),
                     ('revealed cards are gone at a key, or by time', reveal, world, browsers)):
                 tap.run(function, *args, name=name)
                 if tap.failed:

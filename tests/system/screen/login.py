@@ -27,6 +27,9 @@ port = free_port()
 # as the service says them, and as the page does
 NAMES = re.compile(r'\b[SHDC](10|[AKQJT2-9])\b')
 SHOWN = re.compile(r'[♠♥♦♣](10|[AKQJ2-9])')
+# the browser was refused a file of the page; Cockpit's login asks by itself whether somebody has logged in
+REFUSED = '''return performance.getEntriesByType("resource").some(
+    one => one.responseStatus === 401 && one.initiatorType !== "xmlhttprequest")'''
 UNIT = '/run/systemd/system/dealbox-kiosk.service.d'
 
 
@@ -56,15 +59,24 @@ def acts(c, kind):
 def logged_in(user, password):
     """A browser in which this user has opened the page by Cockpit's login."""
     browser = open_browser(1024, 600, insecure=True)
+
+    def page():
+        """
+        Cockpit ends a session to which nobody has talked for 15 s. A busy computer may need longer between
+        the login and the page, of which nothing is left then: it is loaded again, for another login.
+        """
+        if browser.execute_script(REFUSED):
+            browser.refresh()
+        field = find(browser, '#login-user-input')
+        if field and field[0].is_displayed() and not field[0].get_attribute('value'):
+            field[0].send_keys(user)
+            find(browser, '#login-password-input')[0].send_keys(password)
+            find(browser, '#login-button')[0].click()
+        return find(browser, 'iframe[name*="/dealbox"]')
     try:
         browser.set_page_load_timeout(600)
         browser.get('https://127.0.0.1:%d/dealbox' % port)
-        until('the login', browser, lambda: find(browser, '#login-user-input')[0].is_displayed())
-        find(browser, '#login-user-input')[0].send_keys(user)
-        find(browser, '#login-password-input')[0].send_keys(password)
-        find(browser, '#login-button')[0].click()
-        frame = until('the page', browser, lambda: find(browser, 'iframe[name*="/dealbox"]'))[0]
-        browser.switch_to.frame(frame)
+        browser.switch_to.frame(until('the page', browser, page)[0])
         until('the machine', browser, lambda: find(browser, '[data-key=V]'))
         yield browser
     finally:

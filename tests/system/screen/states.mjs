@@ -19,7 +19,7 @@ const facts = {
 };
 const keys = {
 	"none": ["pause"], "slow": ["pause"], "machine-new": ["accept"], "card-repeated": ["reveal"],
-	"number-unread": ["start", "name-board", "skip"], "number-other": ["deal-this", "skip"], "number-done": ["redeal"],
+	"number-unread": ["start", "name-board", "skip"], "number-other": ["deal-this", "skip"], "take-out": ["redeal"],
 	"placeholder-deal": ["skip"], "repeat": ["skip"],
 };
 
