@@ -72,13 +72,14 @@ void proof_find(struct proof *proof, enum finding_kind kind,
 	va_list list;
 	char *text;
 
-	va_start(list, format);
-	if (!more || vasprintf(&text, format, list) < 0) {
-		proof->failed = true;
-	} else {
+	/* also if there is no text: the old list is freed already */
+	if (more)
 		proof->findings = more;
+	va_start(list, format);
+	if (!more || vasprintf(&text, format, list) < 0)
+		proof->failed = true;
+	else
 		more[proof->finding_count++] = (struct finding){ kind, certificate, text };
-	}
 	va_end(list);
 }
 
