@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	char text[DEALBOX_NUMBER_TEXT], hand[DEALBOX_CARDS_TEXT];
 	struct dealbox_bigdeal *bigdeal;
 	struct dealbox_deal deal;
-	dealbox_number number;
+	struct dealbox_number number;
 
 	if (argc != 3 ||
 	    dealbox_bigdeal_new(argv[1], strlen(argv[1]), argv[2], strlen(argv[2]), &bigdeal))

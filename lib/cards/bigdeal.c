@@ -73,14 +73,15 @@ void dealbox_bigdeal_free(struct dealbox_bigdeal *bigdeal)
 }
 
 /* Return the number for a sequence number. It may be beyond the last deal. */
-static dealbox_number sequence_number(const struct dealbox_bigdeal *bigdeal, uint32_t sequence)
+static struct dealbox_number sequence_number(const struct dealbox_bigdeal *bigdeal,
+					     uint32_t sequence)
 {
 	const uint8_t little_endian[4] = {
 		sequence & 0xff, sequence >> 8 & 0xff, sequence >> 16 & 0xff, sequence >> 24
 	};
 	struct ripemd160_ctx context;
 	uint8_t digest[NUMBER_SIZE];
-	dealbox_number number = 0;
+	struct dealbox_number number = { 0, 0 };
 
 	ripemd160_init(&context);
 	ripemd160_update(&context, sizeof(little_endian), little_endian);
@@ -88,19 +89,19 @@ static dealbox_number sequence_number(const struct dealbox_bigdeal *bigdeal, uin
 	ripemd160_update(&context, sizeof(bigdeal->owner), bigdeal->owner);
 	ripemd160_digest(&context, sizeof(digest), digest);
 	for (unsigned int i = 0; i < sizeof(digest); i++)
-		number = number << 8 | digest[i];
+		number = number_add(number_left(number, 8), number_from(0, digest[i]));
 	return number;
 }
 
 int dealbox_bigdeal_deal(struct dealbox_bigdeal *bigdeal, struct dealbox_deal *deal)
 {
-	dealbox_number number;
+	struct dealbox_number number;
 
 	do {
 		if (bigdeal->sequence == UINT32_MAX)
 			return -EOVERFLOW;
 		number = sequence_number(bigdeal, ++bigdeal->sequence);
-	} while (number >= DEALBOX_NUMBER_DEALS);
+	} while (!number_below(number, number_deals));
 	number_bigdeal_unrank(number, deal);
 	return 0;
 }
@@ -116,7 +117,7 @@ static void block_next(void *context, void *state)
 }
 
 static size_t block_numbers(const void *context, const void *state,
-			    dealbox_number numbers[BLOCK_DRAWS])
+			    struct dealbox_number numbers[BLOCK_DRAWS])
 {
 	size_t count = 0;
 	uint32_t before;
@@ -127,7 +128,7 @@ static size_t block_numbers(const void *context, const void *state,
 		 * Other threads change *context meanwhile, but not the fields that are read here.
 		 */
 		numbers[count] = sequence_number(context, before + i);
-		count += numbers[count] < DEALBOX_NUMBER_DEALS;
+		count += number_below(numbers[count], number_deals);
 	}
 	return count;
 }

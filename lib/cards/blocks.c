@@ -50,7 +50,7 @@ static struct dealbox_deal *block_place(struct work *work, size_t block, size_t 
 
 static void blocks_work(struct work *work)
 {
-	dealbox_number numbers[BLOCK_DRAWS];
+	struct dealbox_number numbers[BLOCK_DRAWS];
 	_Alignas(8) uint8_t state[BLOCK_STATE];
 	size_t block, count;
 

@@ -17,9 +17,9 @@ struct block_source {
 	void (*next)(void *source, void *state);
 	/* Gets the numbers of that block that are deals. Returns how many. */
 	size_t (*numbers)(const void *source, const void *state,
-			  dealbox_number numbers[BLOCK_DRAWS]);
+			  struct dealbox_number numbers[BLOCK_DRAWS]);
 	/* Makes the deals with these numbers, and may overwrite the numbers. */
-	void (*deals)(dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
+	void (*deals)(struct dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
 };
 
 /*

@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "number-math.h"
+
 #define PACK	52
 #define HAND	13
 #define BUCKETS	(32 * 36)	/* ranks of hands lie below C(52, 13) < 2^40 */
-
-__extension__ typedef unsigned __int128 wide;
 
 static uint64_t choose[PACK + 1][PACK + 1];	/* [k][n] */
 
@@ -60,19 +60,24 @@ static uint64_t below(int byte)
 	return v;
 }
 
+#define NARROW		32	/* left is then below 2^5 */
 #define HEAD_CARDS	4
 #define HEADS		(1 << 2 * HEAD_CARDS)
 #define HEAD_BUCKET	86	/* buckets of 2^86 numbers: none of the heads has so few */
 
 /* left / ways * 2^203, digit by digit: the remainder is below 2^96 */
-static wide head_ratio(unsigned int left, wide ways)
+static struct dealbox_number head_ratio(unsigned int left, struct dealbox_number ways)
 {
-	wide share = 0, rest = 0;
+	struct dealbox_number share = { 0, 0 }, rest = { 0, 0 };
 
 	for (int bit = 208; bit >= 0; bit--) {
-		rest = rest << 1 | (bit >= 203 && left >> (bit - 203) & 1);
-		share = share << 1 | (rest >= ways);
-		rest -= rest >= ways ? ways : 0;
+		rest = number_left(rest, 1);
+		rest.low |= bit >= 203 && left >> (bit - 203) & 1;
+		share = number_left(share, 1);
+		if (number_below(rest, ways))
+			continue;
+		share.low |= 1;
+		rest = number_subtract(rest, ways);
 	}
 	return share;
 }
@@ -80,8 +85,9 @@ static wide head_ratio(unsigned int left, wide ways)
 /* All ways to give out the first cards, in order, and by buckets the last that starts below */
 static void heads(void)
 {
-	const wide deals = (wide)choose[13][52] * choose[13][39] * choose[13][26];
-	static wide start[HEADS + 1];
+	const struct dealbox_number deals =
+		number_product(choose[13][52], choose[13][39] * choose[13][26]);
+	static struct dealbox_number start[HEADS + 1];
 
 	printf("#define HEAD_CARDS\t%d\n#define HEAD_BUCKET\t%d\n", HEAD_CARDS, HEAD_BUCKET);
 	puts("#define HEAD_SHIFT\t38\t/* 2 * rest of the number + 1 "
@@ -92,31 +98,37 @@ static void heads(void)
 	printf("static const struct head heads[%d] = {\n", HEADS + 1);
 	for (int head = 0; head < HEADS; head++) {
 		unsigned int want[4] = { HAND, HAND, HAND, HAND }, left = PACK, low = 0, high = 0;
-		wide ways = deals, ratio;
+		struct dealbox_number ways = deals, ratio;
 
 		for (unsigned int card = 0; card < HEAD_CARDS; card++) {
 			const unsigned int seat =
 				(unsigned int)head >> 2 * (HEAD_CARDS - 1 - card) & 3;
 
-			ways = ways * want[seat]-- / left--;
+			ways = number_multiply(ways, number_from(0, want[seat]--));
+			ways = number_divide(ways, number_from(0, left--), &ratio);
 			low |= (seat & 1) << card;
 			high |= (seat >> 1) << card;
 		}
-		start[head + 1] = start[head] + ways;
+		start[head + 1] = number_add(start[head], ways);
 		ratio = head_ratio(left, ways);
 		printf("\t{ 0x%llxULL, 0x%llxULL, 0x%llxULL, 0x%llxULL, "
 		       "{ %u, %u, %u, %u }, %u, %u },\n",
-		       (unsigned long long)(start[head] >> 64), (unsigned long long)start[head],
-		       (unsigned long long)(ratio >> 64), (unsigned long long)ratio,
+		       (unsigned long long)start[head].high, (unsigned long long)start[head].low,
+		       (unsigned long long)ratio.high, (unsigned long long)ratio.low,
 		       want[0], want[1], want[2], want[3], low, high);
 	}
 	/* behind the last one */
-	printf("\t{ 0x%llxULL, 0x%llxULL },\n};\n", (unsigned long long)(deals >> 64),
-	       (unsigned long long)deals);
+	printf("\t{ 0x%llxULL, 0x%llxULL },\n};\n", (unsigned long long)deals.high,
+	       (unsigned long long)deals.low);
 
 	puts("static const uint8_t head_guess[] = {");
-	for (int bucket = 0, head = 0; (wide)bucket << HEAD_BUCKET < deals; bucket++) {
-		while (start[head + 1] <= (wide)bucket << HEAD_BUCKET)
+	for (int head = 0, bucket = 0;; bucket++) {
+		const struct dealbox_number first =
+			number_from((uint64_t)bucket << (HEAD_BUCKET - 64), 0);
+
+		if (!number_below(first, deals))
+			break;
+		while (!number_below(first, start[head + 1]))
 			head++;
 		printf("%d,", head);
 	}
@@ -213,17 +225,24 @@ int main(void)
 	puts("};");
 
 	/* by = 2^shift * odd: inverse * odd = 1 modulo 2^128 */
-	puts("struct exact_divisor { unsigned int shift; dealbox_number inverse; };");
-	printf("static const struct exact_divisor exact_divisor[%d] = {\n\t{ 0, 0 },\n", PACK + 1);
+	puts("struct exact_divisor { unsigned int shift; struct dealbox_number inverse; };");
+	printf("static const struct exact_divisor exact_divisor[%d] = {\n\t{ 0, { 0, 0 } },\n",
+	       PACK + 1);
 	for (int by = 1; by <= PACK; by++) {
 		const int shift = __builtin_ctz((unsigned int)by);
 		const unsigned int odd = (unsigned int)by >> shift;
-		wide inverse = odd;	/* right in the 3 lowest bits; each round doubles that */
+		/* right in the 3 lowest bits; each round doubles that */
+		struct dealbox_number inverse = { 0, odd };
 
-		for (int i = 0; i < 6; i++)
-			inverse *= 2 - odd * inverse;
-		printf("\t{ %d, (dealbox_number)0x%llxULL << 64 | 0x%llxULL },\n", shift,
-		       (unsigned long long)(inverse >> 64), (unsigned long long)inverse);
+		for (int i = 0; i < 6; i++) {
+			const struct dealbox_number one =
+				number_multiply(number_from(0, odd), inverse);
+
+			inverse = number_multiply(inverse,
+						  number_subtract(number_from(0, 2), one));
+		}
+		printf("\t{ %d, { 0x%llxULL, 0x%llxULL } },\n", shift,
+		       (unsigned long long)inverse.high, (unsigned long long)inverse.low);
 	}
 	puts("};");
 
@@ -234,15 +253,28 @@ int main(void)
 		for (int left = 0; left < PACK; left++) {
 			printf("\t{ 0, ");
 			for (int want = 1; want <= HAND; want++) {
-				const wide r = ((wide)left << 120) / (unsigned int)want;
+				struct dealbox_number rest;
+				const struct dealbox_number r =
+					number_divide(number_from((uint64_t)left << 56, 0),
+						      number_from(0, (unsigned int)want), &rest);
 
 				printf("0x%llxLL, ", (unsigned long long)
-				       (half ? r & (((wide)1 << 63) - 1) : r >> 63));
+				       (half ? r.low & (UINT64_MAX >> 1) :
+					       r.high << 1 | r.low >> 63));
 			}
 			puts("},");
 		}
 		puts("};");
 	}
+	puts("/* left / want * 2^59, rounded down, for the last cards: [left][want] */");
+	printf("static const int64_t ratio_narrow[%d][%d] = {\n", NARROW, HAND + 1);
+	for (uint64_t left = 0; left < NARROW; left++) {
+		printf("\t{ 0, ");
+		for (unsigned int want = 1; want <= HAND; want++)
+			printf("0x%llxLL, ", (unsigned long long)((left << 59) / want));
+		puts("},");
+	}
+	puts("};");
 	heads();
 	tails();
 

@@ -27,6 +27,9 @@
 #define WAYS1		8122425444ULL
 #define WAYS2		10400600ULL
 
+/* The number of the last deal, counted from 0 */
+static const struct dealbox_number number_last = { 0xad55e315, 0x634dda658bf491ff };
+
 /* Set list[n] to card n of a set, lowest first. */
 static inline void members_list(dealbox_cards cards, uint8_t list[DEALBOX_CARDS + 8])
 {
@@ -93,6 +96,28 @@ static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
 	return cards;
 }
 
+/*
+ * Divide the number of a deal by WAYS1 * WAYS2, as number_quotient() does; the rest and its errors
+ * fit into 64 bits.
+ */
+static inline uint64_t rank_take(struct dealbox_number number, uint64_t *rest)
+{
+	const double high = (double)(int64_t)number.high, low = (double)(int64_t)(number.low >> 1);
+	uint64_t rank = (uint64_t)(int64_t)(high * (0x1p64 / (WAYS1 * WAYS2)) +
+					    low * (2.0 / (WAYS1 * WAYS2)));
+	int64_t left = (int64_t)(number.low - rank * (WAYS1 * WAYS2));
+	const int64_t under = left >> 63;
+
+	rank += (uint64_t)under;
+	left += under & (int64_t)(WAYS1 * WAYS2);
+	if (left >= (int64_t)(WAYS1 * WAYS2)) {
+		rank++;
+		left -= (int64_t)(WAYS1 * WAYS2);
+	}
+	*rest = (uint64_t)left;
+	return rank;
+}
+
 /* Deals unranked together, see below */
 #define TOGETHER	4
 
@@ -100,7 +125,7 @@ static inline dealbox_cards positions_cards(const uint8_t position[HAND_SIZE],
  * Each of the three hands of a deal is a chain of dependent steps. Interleave the chains of several
  * deals, so that the processor can execute them in parallel.
  */
-static inline __attribute__((always_inline)) void unrank_together(const dealbox_number *numbers,
+static inline __attribute__((always_inline)) void unrank_together(const struct dealbox_number *numbers,
 								  struct dealbox_deal *deals,
 								  unsigned int count)
 {
@@ -110,9 +135,9 @@ static inline __attribute__((always_inline)) void unrank_together(const dealbox_
 
 #pragma GCC unroll 4
 	for (unsigned int i = 0; i < count; i++) {
-		const uint64_t rest = (uint64_t)(numbers[i] % (WAYS1 * WAYS2));
+		uint64_t rest;
 
-		rank0[i] = (uint64_t)(numbers[i] / (WAYS1 * WAYS2));
+		rank0[i] = rank_take(numbers[i], &rest);
 		rank1[i] = rest / WAYS2;
 		rank2[i] = rest % WAYS2;
 		hand0[i] = 0;
@@ -138,13 +163,13 @@ static inline __attribute__((always_inline)) void unrank_together(const dealbox_
 	}
 }
 
-static __attribute__((noinline)) void andrews_unrank(dealbox_number number,
+static __attribute__((noinline)) void andrews_unrank(struct dealbox_number number,
 						     struct dealbox_deal *deal)
 {
 	unrank_together(&number, deal, 1);
 }
 
-void number_unrank_all(const dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
+void number_unrank_all(const struct dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
 {
 	size_t done;
 
@@ -168,7 +193,7 @@ static inline uint64_t hand_rank(dealbox_cards hand, dealbox_cards left)
 	return rank;
 }
 
-static dealbox_number andrews_rank(const struct dealbox_deal *deal)
+static struct dealbox_number andrews_rank(const struct dealbox_deal *deal)
 {
 	dealbox_cards left = DEALBOX_PACK_BRIDGE;
 	uint64_t rank[3];
@@ -177,7 +202,8 @@ static dealbox_number andrews_rank(const struct dealbox_deal *deal)
 		rank[hand] = hand_rank(deal->hand[hand], left);
 		left &= ~deal->hand[hand];
 	}
-	return (dealbox_number)rank[0] * (WAYS1 * WAYS2) + (rank[1] * WAYS2 + rank[2]);
+	return number_add(number_product(rank[0], WAYS1 * WAYS2),
+			  number_from(0, rank[1] * WAYS2 + rank[2]));
 }
 
 /* Replace each card n by card 51 - n. */
@@ -195,25 +221,30 @@ static inline void deal_reverse(struct dealbox_deal *deal)
 		deal->hand[hand] = cards_reversed(deal->hand[hand]);
 }
 
-static dealbox_number bigdeal_rank(const struct dealbox_deal *deal)
+/* Counting every digit downwards counts the whole number downwards. */
+static inline struct dealbox_number number_mirrored(struct dealbox_number number)
+{
+	return number_subtract(number_last, number);
+}
+
+static struct dealbox_number bigdeal_rank(const struct dealbox_deal *deal)
 {
 	struct dealbox_deal reversed = *deal;
 
 	deal_reverse(&reversed);
-	/* Counting every digit downwards counts the whole number downwards. */
-	return DEALBOX_NUMBER_DEALS - 1 - andrews_rank(&reversed);
+	return number_mirrored(andrews_rank(&reversed));
 }
 
-void number_bigdeal_unrank(dealbox_number number, struct dealbox_deal *deal)
+void number_bigdeal_unrank(struct dealbox_number number, struct dealbox_deal *deal)
 {
-	andrews_unrank(DEALBOX_NUMBER_DEALS - 1 - number, deal);
+	andrews_unrank(number_mirrored(number), deal);
 	deal_reverse(deal);
 }
 
-void number_bigdeal_unrank_all(dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
+void number_bigdeal_unrank_all(struct dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
 {
 	for (size_t i = 0; i < count; i++)
-		numbers[i] = DEALBOX_NUMBER_DEALS - 1 - numbers[i];
+		numbers[i] = number_mirrored(numbers[i]);
 	number_unrank_all(numbers, count, deals);
 	for (size_t i = 0; i < count; i++)
 		deal_reverse(&deals[i]);
@@ -231,9 +262,9 @@ void number_bigdeal_unrank_all(dealbox_number *numbers, size_t count, struct dea
  *
  * `place` is the fraction times the cards left, with 7 bits before the point. It is rounded down,
  * which is harmless as long as the error is less than half a deal. Measured in deals, an error does
- * not grow from card to card. A wide step (121 bits after the point) adds less than 2^9 units; all
+ * not grow from card to card. A wide step (121 bits after the point) adds less than 2^10 units; all
  * of them together add far less than a thousandth of a deal. A narrow step (57 bits) adds less than
- * 15 units, or 15 * ways / cards left / 2^57 deals: less than 0.2 in all, as the test computes.
+ * 16 units, or 16 * ways / cards left / 2^57 deals: less than 0.21 in all, as the test computes.
  *
  * The code has no branches, since a branch predictor would have to guess the deal. The loops are
  * not unrolled, so that they fit into the cache of decoded instructions. Each step multiplies
@@ -245,13 +276,12 @@ void number_bigdeal_unrank_all(dealbox_number *numbers, size_t count, struct dea
 #define PLACE_ONE	((int64_t)1 << POINT)
 
 /* Return a * ratio for a place a and a ratio with 121 bits after the point. */
-static inline dealbox_number ratio_multiply(dealbox_number a, uint64_t high, uint64_t low)
+static inline struct dealbox_number ratio_multiply(struct dealbox_number a, uint64_t high, uint64_t low)
 {
-	const uint64_t a_high = (uint64_t)(a >> 64), a_low = (uint64_t)a;
+	const uint64_t less = number_upper(a.high, low) + number_upper(a.low, high);
 
-	return ((dealbox_number)a_high * high +
-		(uint64_t)((dealbox_number)a_high * low >> 64) +
-		(uint64_t)((dealbox_number)a_low * high >> 64)) << (64 - POINT);
+	return number_left(number_add(number_product(a.high, high), number_from(0, less)),
+			   64 - POINT);
 }
 
 /*
@@ -312,41 +342,42 @@ static inline void card_give(struct owners *owners, struct given given)
 static inline int64_t narrow_step(struct owners *owners, int64_t place, unsigned int left)
 {
 	const struct given given = place_seat(owners, place);
-	const int64_t ratio = seat_entry(owners, given, ratio_high[left]);
+	const int64_t ratio = seat_entry(owners, given, ratio_narrow[left]);
 	const int64_t rest = seat_rest(owners, given, place);
-	const dealbox_number next = (dealbox_number)(uint64_t)rest * (uint64_t)ratio >> POINT;
+	const uint64_t next = number_upper((uint64_t)rest << 3, (uint64_t)ratio) << 2;
 
 	card_give(owners, given);
 	return (int64_t)next;
 }
 
-static inline dealbox_number wide_step(struct owners *owners, dealbox_number place,
+static inline struct dealbox_number wide_step(struct owners *owners, struct dealbox_number place,
 				       unsigned int left)
 {
-	const struct given given = place_seat(owners, (int64_t)(place >> 64));
+	const struct given given = place_seat(owners, (int64_t)place.high);
 	const int64_t high = seat_entry(owners, given, ratio_high[left]);
 	const int64_t low = seat_entry(owners, given, ratio_low[left]);
-	const int64_t rest = seat_rest(owners, given, (int64_t)(place >> 64));
+	const int64_t rest = seat_rest(owners, given, (int64_t)place.high);
 
-	place = ratio_multiply((dealbox_number)(uint64_t)rest << 64 | (uint64_t)place,
-			       (uint64_t)high, (uint64_t)low << 1);
+	place = ratio_multiply(number_from((uint64_t)rest, place.low), (uint64_t)high,
+			       (uint64_t)low << 1);
 	card_give(owners, given);
 	return place;
 }
 
-static inline dealbox_number head_start(const struct head *head)
+static inline struct dealbox_number head_start(const struct head *head)
 {
-	return (dealbox_number)head->start_high << 64 | head->start_low;
+	return number_from(head->start_high, head->start_low);
 }
 
 /* Give out the first cards. Returns the rest of the number as a place. */
-static inline dealbox_number head_take(struct owners *owners, dealbox_number number)
+static inline struct dealbox_number head_take(struct owners *owners, struct dealbox_number number)
 {
-	const unsigned int before = head_guess[number >> HEAD_BUCKET];
-	const unsigned int late = number >= head_start(&heads[before + 1]);
+	const unsigned int before = head_guess[number.high >> (HEAD_BUCKET - 64)];
+	const unsigned int late = !number_below(number, head_start(&heads[before + 1]));
 	const struct head *head = &heads[before + late];
 
-	number -= head_start(head);
+	number = number_left(number_subtract(number, head_start(head)), 1);
+	number.low |= 1;	/* twice the number, + 1 */
 	owners->want_n = head->want[0];
 	owners->want_e = head->want[1];
 	owners->want_s = head->want[2];
@@ -356,32 +387,33 @@ static inline dealbox_number head_take(struct owners *owners, dealbox_number num
 	owners->end_s = owners->end_e + owners->want_s * PLACE_ONE;
 	owners->low = (dealbox_cards)head->low << (64 - HEAD_CARDS);
 	owners->high = (dealbox_cards)head->high << (64 - HEAD_CARDS);
-	return ratio_multiply((number * 2 + 1) << HEAD_SHIFT, head->ratio_high, head->ratio_low);
+	return ratio_multiply(number_left(number, HEAD_SHIFT), head->ratio_high, head->ratio_low);
 }
 
 /* Give out the last cards, by the fraction of the number among their ways. */
 static inline void tail_give(struct owners *owners, int64_t fraction)
 {
 	const struct tail *tail = &tails[owners->want_n][owners->want_e][owners->want_s];
+	/* ways is below 2^16, so the lowest bits of the fraction can be left out */
 	const unsigned int owner = tail_owners[tail->first +
-		(unsigned int)((dealbox_number)(uint64_t)fraction * tail->ways >> POINT)];
+		(unsigned int)(((uint64_t)fraction >> 16) * tail->ways >> (POINT - 16))];
 
 	owners->low = owners->low >> TAIL_CARDS | (dealbox_cards)owner << (64 - TAIL_CARDS);
 	owners->high = owners->high >> TAIL_CARDS |
 		       (dealbox_cards)(owner >> 8) << (64 - TAIL_CARDS);
 }
 
-static void pavlicek_unrank(dealbox_number number, struct dealbox_deal *deal)
+static void pavlicek_unrank(struct dealbox_number number, struct dealbox_deal *deal)
 {
 	struct owners owners;
-	dealbox_number place = head_take(&owners, number);
+	struct dealbox_number place = head_take(&owners, number);
 	unsigned int left = DEALBOX_CARDS - HEAD_CARDS;
 	int64_t narrow;
 
 #pragma GCC unroll 1
 	while (left > PLACE_NARROW)
 		place = wide_step(&owners, place, --left);
-	narrow = (int64_t)(place >> 64);
+	narrow = (int64_t)place.high;
 #pragma GCC unroll 1
 	while (left > TAIL_CARDS + 1)
 		narrow = narrow_step(&owners, narrow, --left);
@@ -393,58 +425,74 @@ static void pavlicek_unrank(dealbox_number number, struct dealbox_deal *deal)
 
 /*
  * Pavlicek: from a deal to its number. Of the `ways` to distribute the cards left, ways * n / cards
- * give the next card to a hand that still needs n. These divisions are exact, so each is a shift
- * and a multiplication by the inverse of the odd part (exact_divisor[], by cards left). There are
- * two loops because the second one fits into 64 bits.
+ * give the next card to a hand that still needs n. The division is exact, so it is a multiplication
+ * by the inverse of the odd part of cards (exact_divisor[], by cards left), modulo 2^128, and a shift
+ * at the end. The first cards come from the table of heads. There are two loops because the second
+ * one fits into 64 bits.
  */
 #define PAVLICEK_WIDE	19	/* cards until ways * cards left is below 2^64 */
 
 /* One byte per seat: the cards that it still needs, and those that the seats before it need. */
-#define WANTED_START	(HAND_SIZE * 0x01010101U)
-#define BEFORE_START	(HAND_SIZE * 0x03020100U)
+struct wanted {
+	uint32_t want, before;
+};
 
-#define PAVLICEK_ADD(type, ways, number, want, before, left, seat) do { \
-	const unsigned int shift = exact_divisor[left].shift; \
-	const type inverse = (type)exact_divisor[left].inverse; \
-	const unsigned int at = 8 * (seat); \
-	(number) += ((ways) * ((before) >> at & 0xff) >> shift) * inverse; \
-	(ways) = ((ways) * ((want) >> at & 0xff) >> shift) * inverse; \
-	(want) -= 1U << at; \
-	(before) -= (uint32_t)(0x01010100ULL << at); \
-} while (0)
+static inline void card_take(struct wanted *wanted, unsigned int seat)
+{
+	wanted->want -= 1U << 8 * seat;
+	wanted->before -= (uint32_t)(0x01010100ULL << 8 * seat);
+}
 
-static dealbox_number pavlicek_rank(const struct dealbox_deal *deal)
+static struct dealbox_number pavlicek_rank(const struct dealbox_deal *deal)
 {
 	const dealbox_cards bit0 = deal->hand[DEALBOX_EAST] | deal->hand[DEALBOX_WEST];
 	const dealbox_cards bit1 = deal->hand[DEALBOX_SOUTH] | deal->hand[DEALBOX_WEST];
-	uint32_t want = WANTED_START, before = BEFORE_START;
-	dealbox_number ways = DEALBOX_NUMBER_DEALS, number = 0;
+	struct wanted wanted = { HAND_SIZE * 0x01010101U, HAND_SIZE * 0x03020100U };
+	struct dealbox_number ways, number;
 	uint64_t ways64, number64 = 0;
-	unsigned int card, seat;
+	unsigned int card, seat, head = 0;
 
-#pragma GCC unroll 1
-	for (card = 0; card < PAVLICEK_WIDE; card++) {
+	for (card = 0; card < HEAD_CARDS; card++) {
 		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
-		PAVLICEK_ADD(dealbox_number, ways, number, want, before, DEALBOX_CARDS - card,
-			     seat);
+		head = head << 2 | seat;
+		card_take(&wanted, seat);
 	}
-	ways64 = (uint64_t)ways;
+	number = head_start(&heads[head]);
+	ways = number_subtract(head_start(&heads[head + 1]), number);
 #pragma GCC unroll 1
-	for (card = PAVLICEK_WIDE; card < DEALBOX_CARDS; card++) {
+	for (; card < PAVLICEK_WIDE; card++) {
+		const struct exact_divisor *left = &exact_divisor[DEALBOX_CARDS - card];
+
 		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
-		PAVLICEK_ADD(uint64_t, ways64, number64, want, before, DEALBOX_CARDS - card, seat);
+		ways = number_multiply(ways, left->inverse);
+		number = number_add(number, number_right(number_times(ways, wanted.before >>
+							 8 * seat & 0xff), left->shift));
+		ways = number_right(number_times(ways, wanted.want >> 8 * seat & 0xff),
+				    left->shift);
+		card_take(&wanted, seat);
 	}
-	return number + number64;
+	ways64 = ways.low;
+#pragma GCC unroll 1
+	for (; card < DEALBOX_CARDS; card++) {
+		const struct exact_divisor *left = &exact_divisor[DEALBOX_CARDS - card];
+
+		seat = (bit0 >> card & 1) | (bit1 >> card & 1) << 1;
+		ways64 *= left->inverse.low;
+		number64 += ways64 * (wanted.before >> 8 * seat & 0xff) >> left->shift;
+		ways64 = ways64 * (wanted.want >> 8 * seat & 0xff) >> left->shift;
+		card_take(&wanted, seat);
+	}
+	return number_add(number, number_from(0, number64));
 }
 
-dealbox_number number_space_count(const struct number_space *space)
+struct dealbox_number number_space_count(const struct number_space *space)
 {
 	const unsigned int left2 = space->size[2] + space->size[3];
 	const unsigned int left1 = space->size[1] + left2;
 	const unsigned int left0 = space->size[0] + left1;
 
-	return (dealbox_number)choose[space->size[0]][left0] *
-		(choose[space->size[1]][left1] * choose[space->size[2]][left2]);
+	return number_product(choose[space->size[0]][left0],
+			      choose[space->size[1]][left1] * choose[space->size[2]][left2]);
 }
 
 static const struct number_space bridge = {
@@ -452,7 +500,7 @@ static const struct number_space bridge = {
 	.size = { HAND_SIZE, HAND_SIZE, HAND_SIZE, HAND_SIZE },
 };
 
-void number_space_unrank(const struct number_space *space, dealbox_number number,
+void number_space_unrank(const struct number_space *space, struct dealbox_number number,
 			 struct dealbox_deal *deal)
 {
 	struct number_space left = *space;
@@ -465,13 +513,12 @@ void number_space_unrank(const struct number_space *space, dealbox_number number
 	}
 	for (unsigned int hand = 0; hand < DEALBOX_HANDS; hand++) {
 		const unsigned int size = left.size[hand];
-		dealbox_number ways;
+		struct dealbox_number ways;
 		uint64_t rank;
 
 		left.size[hand] = 0;
 		ways = number_space_count(&left);
-		rank = (uint64_t)(number / ways);
-		number %= ways;
+		rank = number_quotient(number, ways, &number);
 		members_list(left.cards, list);
 		deal->hand[hand] = 0;
 		for (unsigned int k = size; k; k--)
@@ -483,8 +530,8 @@ void number_space_unrank(const struct number_space *space, dealbox_number number
 static const struct numbering {
 	const char *name;
 	unsigned int first;
-	dealbox_number (*rank)(const struct dealbox_deal *deal);
-	void (*unrank)(dealbox_number number, struct dealbox_deal *deal);
+	struct dealbox_number (*rank)(const struct dealbox_deal *deal);
+	void (*unrank)(struct dealbox_number number, struct dealbox_deal *deal);
 } numberings[DEALBOX_NUMBERINGS] = {
 	[DEALBOX_NUMBERING_BIGDEAL] = { "bigdeal", 0, bigdeal_rank, number_bigdeal_unrank },
 	[DEALBOX_NUMBERING_ANDREWS] = { "andrews", 1, andrews_rank, andrews_unrank },
@@ -511,43 +558,68 @@ int dealbox_numbering_find(const char *name)
 	return -ENOENT;
 }
 
-dealbox_number dealbox_number_first(enum dealbox_numbering numbering)
+struct dealbox_number dealbox_number_first(enum dealbox_numbering numbering)
 {
 	const struct numbering *n = numbering_get(numbering);
 
-	return n ? n->first : 0;
+	return number_from(0, n ? n->first : 0);
+}
+
+struct dealbox_number dealbox_number_last(enum dealbox_numbering numbering)
+{
+	const struct numbering *n = numbering_get(numbering);
+
+	return n ? number_add(number_last, number_from(0, n->first)) : number_from(0, 0);
+}
+
+int dealbox_number_compare(struct dealbox_number a, struct dealbox_number b)
+{
+	return number_below(b, a) - number_below(a, b);
 }
 
 int dealbox_number_rank(const struct dealbox_deal *deal, enum dealbox_numbering numbering,
-			dealbox_number *number)
+			struct dealbox_number *number)
 {
 	const struct numbering *n = numbering_get(numbering);
 
 	if (!n || !dealbox_deal_complete(deal, dealbox_pack_bridge()))
 		return -EINVAL;
-	*number = n->rank(deal) + n->first;
+	*number = number_add(n->rank(deal), number_from(0, n->first));
 	return 0;
 }
 
-int dealbox_number_unrank(dealbox_number number, enum dealbox_numbering numbering,
+int dealbox_number_unrank(struct dealbox_number number, enum dealbox_numbering numbering,
 			  struct dealbox_deal *deal)
 {
 	const struct numbering *n = numbering_get(numbering);
 
 	if (!n)
 		return -EINVAL;
-	if (number < n->first || number - n->first >= DEALBOX_NUMBER_DEALS)
+	/* below the first one, this wraps around, far beyond the last deal */
+	number = number_subtract(number, number_from(0, n->first));
+	if (number_below(number_last, number))
 		return -ERANGE;
-	n->unrank(number - n->first, deal);
+	n->unrank(number, deal);
 	return 0;
 }
 
-int dealbox_number_parse(const char *text, dealbox_number *number)
+/* Append a decimal digit. Returns false if the number becomes too large. */
+static bool number_append(struct dealbox_number *number, unsigned int digit)
 {
-	const dealbox_number max = ~(dealbox_number)0;
+	const struct dealbox_number low = number_product(number->low, 10);
+	const struct dealbox_number high = number_product(number->high, 10);
+	const struct dealbox_number sum = number_add(low, number_from(0, digit));
+
+	number->low = sum.low;
+	number->high = high.low + sum.high;
+	return !high.high && number->high >= high.low;
+}
+
+int dealbox_number_parse(const char *text, struct dealbox_number *number)
+{
 	const bool grouped = strchr(text, ',') != NULL;
 	const size_t length = strlen(text);
-	dealbox_number value = 0;
+	struct dealbox_number value = { 0, 0 };
 
 	if (!length)
 		return -EINVAL;
@@ -560,23 +632,23 @@ int dealbox_number_parse(const char *text, dealbox_number *number)
 		}
 		if (text[i] < '0' || text[i] > '9')
 			return -EINVAL;
-		if (value > (max - (unsigned int)(text[i] - '0')) / 10)
+		if (!number_append(&value, (unsigned int)(text[i] - '0')))
 			return -ERANGE;
-		value = value * 10 + (unsigned int)(text[i] - '0');
 	}
 	*number = value;
 	return 0;
 }
 
-size_t dealbox_number_print(dealbox_number number, char *text, size_t size)
+size_t dealbox_number_print(struct dealbox_number number, char *text, size_t size)
 {
+	struct dealbox_number digit;
 	char digits[40];
 	size_t length = 0;
 
 	do {
-		digits[length++] = (char)('0' + (unsigned int)(number % 10));
-		number /= 10;
-	} while (number);
+		number = number_divide(number, number_from(0, 10), &digit);
+		digits[length++] = (char)('0' + digit.low);
+	} while (number.high | number.low);
 	for (size_t i = 0; i + 1 < size && i < length; i++)
 		text[i] = digits[length - 1 - i];
 	if (size)

@@ -105,7 +105,7 @@ void dealbox_random_bytes(struct dealbox_random *random, void *bytes, size_t siz
 }
 
 /* 96 fresh bits; dealbox_random_bytes() for a size that the compiler knows */
-static dealbox_number number_draw(struct dealbox_random *random)
+static struct dealbox_number number_draw(struct dealbox_random *random)
 {
 	uint64_t low;
 	uint32_t high;
@@ -119,26 +119,27 @@ static dealbox_number number_draw(struct dealbox_random *random)
 	memcpy(&high, at + sizeof(low), sizeof(high));
 	memset(at, 0, NUMBER_SIZE);
 	random->used += NUMBER_SIZE;
-	return (dealbox_number)le32toh(high) << 64 | le64toh(low);
+	return number_from(le32toh(high), le64toh(low));
 }
 
 /* Uniform below count, which is at most 2^96. */
-static dealbox_number number_below(struct dealbox_random *random, dealbox_number count)
+static struct dealbox_number number_uniform(struct dealbox_random *random, struct dealbox_number count)
 {
-	const dealbox_number top = (dealbox_number)1 << (8 * NUMBER_SIZE);
+	const struct dealbox_number top = number_from(1ULL << (8 * NUMBER_SIZE - 64), 0);
+	const struct dealbox_number last_run = number_subtract(top, count);
 
 	for (;;) {
-		const dealbox_number draw = number_draw(random);
-		dealbox_number below;
+		const struct dealbox_number draw = number_draw(random);
+		struct dealbox_number below;
 
-		if (draw < count)
+		if (number_below(draw, count))
 			return draw;
 		/* where count fits into 2^96 once only, as in bridge, that was beyond it */
-		if (top - count < count)
+		if (number_below(last_run, count))
 			continue;
-		below = draw % count;
+		number_divide(draw, count, &below);
 		/* the last, incomplete run of count numbers would favour the low ones */
-		if (draw - below <= top - count)
+		if (!number_below(last_run, number_subtract(draw, below)))
 			return below;
 	}
 }
@@ -147,7 +148,7 @@ static dealbox_number number_below(struct dealbox_random *random, dealbox_number
  * The numbers of deals in what is left of the refill, until there are so many. That every third
  * draw or so is beyond the last deal costs no branch that must be guessed.
  */
-static size_t numbers_take(struct dealbox_random *random, dealbox_number *numbers, size_t most)
+static size_t numbers_take(struct dealbox_random *random, struct dealbox_number *numbers, size_t most)
 {
 	size_t count = 0, used;
 
@@ -158,8 +159,8 @@ static size_t numbers_take(struct dealbox_random *random, dealbox_number *number
 
 		memcpy(&low, random->buffer + used, sizeof(low));
 		memcpy(&high, random->buffer + used + sizeof(low), sizeof(high));
-		numbers[count] = (dealbox_number)le32toh(high) << 64 | le64toh(low);
-		count += numbers[count] < DEALBOX_NUMBER_DEALS;
+		numbers[count] = number_from(le32toh(high), le64toh(low));
+		count += number_below(numbers[count], number_deals);
 	}
 	memset(random->buffer + random->used, 0, used - random->used);
 	random->used = used;
@@ -180,7 +181,7 @@ static void block_next(void *context, void *state)
 }
 
 static size_t block_numbers(const void *context, const void *state,
-			    dealbox_number numbers[BLOCK_DRAWS])
+			    struct dealbox_number numbers[BLOCK_DRAWS])
 {
 	struct dealbox_random block;
 	size_t count;
@@ -193,7 +194,7 @@ static size_t block_numbers(const void *context, const void *state,
 	return count;
 }
 
-static void block_deals(dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
+static void block_deals(struct dealbox_number *numbers, size_t count, struct dealbox_deal *deals)
 {
 	number_unrank_all(numbers, count, deals);
 }
@@ -202,7 +203,7 @@ void dealbox_random_deals(struct dealbox_random *random, struct dealbox_deal *de
 			  unsigned int threads)
 {
 	static const struct block_source source = { block_next, block_numbers, block_deals };
-	dealbox_number numbers[BLOCK_DRAWS];
+	struct dealbox_number numbers[BLOCK_DRAWS];
 
 	while (count) {
 		/* refills that are used up whole, however many of their draws are deals */
@@ -242,7 +243,7 @@ int dealbox_random_deal(struct dealbox_random *random, const struct dealbox_pack
 		space.cards &= ~given;
 		space.size[hand] = (uint8_t)(space.size[hand] - count);
 	}
-	number_space_unrank(&space, number_below(random, number_space_count(&space)), deal);
+	number_space_unrank(&space, number_uniform(random, number_space_count(&space)), deal);
 	for (unsigned int hand = 0; fixed && hand < DEALBOX_HANDS; hand++)
 		deal->hand[hand] |= fixed->hand[hand];
 	return 0;

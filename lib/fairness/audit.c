@@ -15,7 +15,7 @@
  * the same for all four turns of a deal, and the turn.
  */
 struct entry {
-	dealbox_number number;
+	struct dealbox_number number;
 	uint32_t set;
 	uint32_t board;
 	uint8_t turn;
@@ -184,9 +184,10 @@ static int entry_compare(const void *a, const void *b, void *entries)
 {
 	const struct entry *const base = entries;
 	const size_t i = *(const size_t *)a, j = *(const size_t *)b;
+	const int order = dealbox_number_compare(base[i].number, base[j].number);
 
-	if (base[i].number != base[j].number)
-		return base[i].number < base[j].number ? -1 : 1;
+	if (order)
+		return order;
 	return i < j ? -1 : i > j;
 }
 
@@ -207,7 +208,8 @@ static size_t *repeats_find(const struct dealbox_audit *audit)
 		order[i] = i;
 	qsort_r(order, audit->count, sizeof(*order), entry_compare, audit->entries);
 	for (size_t i = 0, first = 0; i < audit->count; i++) {
-		if (audit->entries[order[first]].number != audit->entries[order[i]].number)
+		if (dealbox_number_compare(audit->entries[order[first]].number,
+					   audit->entries[order[i]].number))
 			first = i;
 		before[order[i]] = first == i ? NOWHERE : order[first];
 	}

@@ -74,8 +74,8 @@ def declarations(headers):
         for name, value in re.findall(r'^#define[ \t]+(\w+)[ \t]+(\S.*)$', text, re.M):
             if re.fullmatch(r'\d+', value.strip()):
                 numbers[name] = value.strip()
-            # texts, initialisers, 128 bits, and what is no value
-            if not re.search(r'^["{]|^__attribute__|dealbox_number', value):
+            # texts, initialisers, and what is no value
+            if not re.search(r'^["{]|^__attribute__', value):
                 constants.append('#define %s ...' % name)
         text = re.sub(r'^#.*$', '', text, flags=re.M)
         text = without_bodies(text.replace('DEALBOX_API ', ''))
@@ -85,10 +85,7 @@ def declarations(headers):
         text = re.sub(r'\b__\w+', lambda word: TYPES.get(word[0], word[0]), text)
         out.append(text)
     text = re.sub(r'\[([^\]]+)\]', lambda size: length(size, numbers), '\n'.join(out))
-    # cffi has no integers of 128 bits: bulk.h wraps these functions
-    return '\n'.join(constants) + ''.join(
-        part for part in re.findall(r'[^;{]*(?:{(?:[^{}]|{[^}]*})*}[^;]*)?;', text)
-        if 'dealbox_number ' not in re.sub(r'\b(struct|enum) \w+', '', part) and '__int128' not in part)
+    return '\n'.join(constants) + text
 
 
 def sentences(comment):

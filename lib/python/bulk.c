@@ -10,18 +10,18 @@
 
 #include "bulk.h"
 
-static void put_number(uint8_t *bytes, dealbox_number number)
+static void put_number(uint8_t *bytes, struct dealbox_number number)
 {
-	for (int i = 0; i < BULK_NUMBER; i++, number >>= 8)
-		bytes[i] = (uint8_t)number;
+	for (int i = 0; i < BULK_NUMBER; i++)
+		bytes[i] = (uint8_t)((i < 8 ? number.low : number.high) >> 8 * (i % 8));
 }
 
-static dealbox_number get_number(const uint8_t *bytes)
+static struct dealbox_number get_number(const uint8_t *bytes)
 {
-	dealbox_number number = 0;
+	struct dealbox_number number = { 0, 0 };
 
-	for (int i = BULK_NUMBER - 1; i >= 0; i--)
-		number = number << 8 | bytes[i];
+	for (int i = 0; i < BULK_NUMBER; i++)
+		*(i < 8 ? &number.low : &number.high) |= (uint64_t)bytes[i] << 8 * (i % 8);
 	return number;
 }
 
@@ -30,7 +30,7 @@ static dealbox_number get_number(const uint8_t *bytes)
 size_t bulk_rank(const struct dealbox_deal *deals, size_t count, int numbering, uint8_t *numbers)
 {
 	struct dealbox_deal deal;
-	dealbox_number number = 0;
+	struct dealbox_number number = { 0, 0 };
 	size_t n;
 
 	for (n = 0; n < count; n++) {
@@ -236,24 +236,4 @@ void bulk_free(void *memory)
 void bulk_wipe(void *memory, size_t size)
 {
 	explicit_bzero(memory, size);
-}
-
-void bulk_number_first(int numbering, uint8_t *number)
-{
-	put_number(number, dealbox_number_first((enum dealbox_numbering)numbering));
-}
-
-int bulk_number_parse(const char *text, uint8_t *number)
-{
-	dealbox_number value;
-	int err = dealbox_number_parse(text, &value);
-
-	if (!err)
-		put_number(number, value);
-	return err;
-}
-
-size_t bulk_number_print(const uint8_t *number, char *text, size_t size)
-{
-	return dealbox_number_print(get_number(number), text, size);
 }

@@ -47,9 +47,4 @@ void bulk_free(void *memory);
 /* Overwrites memory in a way that the compiler cannot optimise away. */
 void bulk_wipe(void *memory, size_t size);
 
-/* dealbox_number_first(), dealbox_number_parse() and dealbox_number_print() */
-void bulk_number_first(int numbering, uint8_t *number);
-int bulk_number_parse(const char *text, uint8_t *number);
-size_t bulk_number_print(const uint8_t *number, char *text, size_t size);
-
 #endif

@@ -190,7 +190,7 @@ static double time_rank(int numbering)
 {
 	static struct dealbox_deal deals[NUMBERS];
 	struct dealbox_random *random = new_random();
-	dealbox_number number;
+	struct dealbox_number number;
 	double best = 1e9;
 
 	for (int i = 0; i < NUMBERS; i++)
@@ -201,7 +201,7 @@ static double time_rank(int numbering)
 		for (int i = 0; i < BATCH; i++) {
 			dealbox_number_rank(&deals[i % NUMBERS], (enum dealbox_numbering)numbering,
 					    &number);
-			sink += (uint64_t)number;
+			sink += number.low;
 		}
 		best = fmin(best, cpu_seconds() - begin);
 	}
@@ -211,7 +211,7 @@ static double time_rank(int numbering)
 
 static double time_unrank(int numbering)
 {
-	static dealbox_number numbers[NUMBERS];
+	static struct dealbox_number numbers[NUMBERS];
 	struct dealbox_random *random = new_random();
 	struct dealbox_deal deal;
 	double best = 1e9;

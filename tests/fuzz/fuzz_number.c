@@ -8,20 +8,21 @@
 static void read_number(const char *text)
 {
 	enum dealbox_numbering numbering;
-	dealbox_number number, again;
+	struct dealbox_number number, again;
 	char digits[80];
 
 	if (dealbox_number_parse(text, &number))
 		return;
 	CHECK(dealbox_number_print(number, digits, sizeof(digits)) < sizeof(digits));
-	CHECK(!dealbox_number_parse(digits, &again) && again == number);
+	CHECK(!dealbox_number_parse(digits, &again) && !dealbox_number_compare(again, number));
 	for (numbering = 0; numbering < 4; numbering++) {
 		struct dealbox_deal deal;
 
 		if (dealbox_number_unrank(number, numbering, &deal))
 			continue;
 		CHECK(dealbox_deal_complete(&deal, dealbox_pack_bridge()));
-		CHECK(!dealbox_number_rank(&deal, numbering, &again) && again == number);
+		CHECK(!dealbox_number_rank(&deal, numbering, &again) &&
+		      !dealbox_number_compare(again, number));
 	}
 }
 

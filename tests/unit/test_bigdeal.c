@@ -28,7 +28,7 @@ static void test_same_deals_from_owner_and_hash(void **state)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		char text[DEALBOX_NUMBER_TEXT];
 		struct dealbox_deal deal;
-		dealbox_number number;
+		struct dealbox_number number;
 
 		assert_int_equal(dealbox_bigdeal_deal(bigdeal, &deal), 0);
 		assert_int_equal(dealbox_number_rank(&deal, DEALBOX_NUMBERING_BIGDEAL, &number), 0);

@@ -89,11 +89,12 @@ static void test_a_million_like_big_deal(void **state)
 /* A usual mistake: numbers beyond the last deal are wrapped round instead of drawn again. */
 static void deal_wrapped(void *context, struct dealbox_deal *deal)
 {
+	struct dealbox_number number;
 	uint64_t words[2] = { 0 };
 
 	dealbox_random_bytes(context, words, 12);
-	number_bigdeal_unrank(((dealbox_number)words[1] << 64 | words[0]) % DEALBOX_NUMBER_DEALS,
-			      deal);
+	number_divide(number_from(words[1], words[0]), number_deals, &number);
+	number_bigdeal_unrank(number, deal);
 }
 
 /* A naive shuffle: exchanges each card with any card instead of one of the remaining ones. */

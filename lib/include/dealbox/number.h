@@ -8,6 +8,7 @@
 #define DEALBOX_NUMBER_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <dealbox/api.h>
 #include <dealbox/deal.h>
@@ -16,12 +17,10 @@
 extern "C" {
 #endif
 
-/* A number of a deal; 96 bits are enough. */
-__extension__ typedef unsigned __int128 dealbox_number;
-
-/* The number of bridge deals: 52! / (13!)^4. */
-#define DEALBOX_NUMBER_DEALS \
-	((dealbox_number)635013559600ULL * 8122425444ULL * 10400600ULL)
+/* A number of a deal, high * 2^64 + low; 96 bits are enough. */
+struct dealbox_number {
+	uint64_t high, low;
+};
 
 enum dealbox_numbering {
 	/*
@@ -51,11 +50,17 @@ DEALBOX_API const char *dealbox_numbering_name(enum dealbox_numbering numbering)
 /* Returns the numbering of that short name. -ENOENT: there is none. */
 DEALBOX_API int dealbox_numbering_find(const char *name);
 
+/* Returns the first number of a numbering, 0 or 1; 0 if there is no such numbering. */
+DEALBOX_API struct dealbox_number dealbox_number_first(enum dealbox_numbering numbering);
+
 /*
- * Returns the first number of a numbering, 0 or 1. The last is this plus DEALBOX_NUMBER_DEALS minus
- * 1.
+ * Returns the last number of a numbering: there are 52! / (13!)^4 deals, from the first to the last.
+ * 0 if there is no such numbering.
  */
-DEALBOX_API dealbox_number dealbox_number_first(enum dealbox_numbering numbering);
+DEALBOX_API struct dealbox_number dealbox_number_last(enum dealbox_numbering numbering);
+
+/* Returns -1 if a is less than b, 0 if they are equal, 1 if a is greater. */
+DEALBOX_API int dealbox_number_compare(struct dealbox_number a, struct dealbox_number b);
 
 /*
  * Gets the number of a complete bridge deal. -EINVAL: it is not such a deal, or there is no such
@@ -63,13 +68,13 @@ DEALBOX_API dealbox_number dealbox_number_first(enum dealbox_numbering numbering
  */
 DEALBOX_API int dealbox_number_rank(const struct dealbox_deal *deal,
 				    enum dealbox_numbering numbering,
-				    dealbox_number *number);
+				    struct dealbox_number *number);
 
 /*
  * Gets the deal with that number. -ERANGE: no deal has it; -EINVAL: there is no such numbering;
  * *deal is then unchanged.
  */
-DEALBOX_API int dealbox_number_unrank(dealbox_number number,
+DEALBOX_API int dealbox_number_unrank(struct dealbox_number number,
 				      enum dealbox_numbering numbering,
 				      struct dealbox_deal *deal);
 
@@ -77,13 +82,13 @@ DEALBOX_API int dealbox_number_unrank(dealbox_number number,
  * Parses a decimal number, with or without commas between groups of three. -EINVAL: it is not a
  * number; -ERANGE: it is larger than the type.
  */
-DEALBOX_API int dealbox_number_parse(const char *text, dealbox_number *number);
+DEALBOX_API int dealbox_number_parse(const char *text, struct dealbox_number *number);
 
 /*
  * Writes a number in decimal, at most size bytes including the terminating zero, and returns the
  * length it would have had, as snprintf() does.
  */
-DEALBOX_API size_t dealbox_number_print(dealbox_number number, char *text, size_t size);
+DEALBOX_API size_t dealbox_number_print(struct dealbox_number number, char *text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -43,6 +43,10 @@ class Vulnerable(enum.IntEnum):
         return text_of(lib.dealbox_vulnerable_name(self))
 
 
+def _number(number: Any) -> int:
+    return int(number.high) << 64 | int(number.low)
+
+
 class Numbering(enum.IntEnum):
     BIGDEAL = lib.DEALBOX_NUMBERING_BIGDEAL
     ANDREWS = lib.DEALBOX_NUMBERING_ANDREWS
@@ -59,9 +63,12 @@ class Numbering(enum.IntEnum):
 
     @property
     def first(self) -> int:
-        number = ffi.new('uint8_t[16]')
-        lib.bulk_number_first(self, number)
-        return int.from_bytes(ffi.buffer(number)[:], 'little')
+        return _number(lib.dealbox_number_first(self))
+
+    @property
+    @documented('dealbox_number_last')
+    def last(self) -> int:
+        return _number(lib.dealbox_number_last(self))
 
 
 @documented('dealbox_card_name')
@@ -86,9 +93,9 @@ def vulnerable_of(board: int) -> Vulnerable:
 
 @documented('dealbox_number_parse')
 def parse_number(text: str) -> int:
-    number = ffi.new('uint8_t[16]')
-    check(lib.bulk_number_parse(c_string(text), number), 'not a number of a deal')
-    return int.from_bytes(ffi.buffer(number)[:], 'little')
+    number = ffi.new('struct dealbox_number *')
+    check(lib.dealbox_number_parse(c_string(text), number), 'not a number of a deal')
+    return _number(number)
 
 
 class Pack:

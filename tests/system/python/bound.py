@@ -39,9 +39,7 @@ def test_what_is_listed_exists_and_is_not_wrapped():
 
 
 def test_each_function_can_be_called():
-    """Those with integers of 128 bits through bulk.c."""
-    wrapped = {'dealbox_number_' + name for name in ('first', 'parse', 'print', 'rank', 'unrank')}
-    assert {name for name in functions if not hasattr(dealbox.lib, name)} == wrapped
+    assert all(hasattr(dealbox.lib, name) for name in functions)
 
 
 def test_comments_of_the_headers_are_the_documentation():

@@ -18,7 +18,7 @@ struct call {
 };
 
 static void print(const struct call *call, const char *board, const struct dealbox_deal *deal,
-		  dealbox_number number)
+		  struct dealbox_number number)
 {
 	char text[DEALBOX_NUMBER_TEXT], cards[DEALBOX_DEAL_TEXT];
 	struct json_object *object;
@@ -40,15 +40,14 @@ static void print(const struct call *call, const char *board, const struct dealb
 static enum status unrank(const struct call *call, const char *text)
 {
 	struct dealbox_deal deal;
-	dealbox_number number;
+	struct dealbox_number number;
 
 	if (dealbox_number_parse(text, &number) ||
 	    dealbox_number_unrank(number, call->numbering, &deal)) {
-		const dealbox_number first = dealbox_number_first(call->numbering);
 		char low[DEALBOX_NUMBER_TEXT], high[DEALBOX_NUMBER_TEXT];
 
-		dealbox_number_print(first, low, sizeof(low));
-		dealbox_number_print(first + DEALBOX_NUMBER_DEALS - 1, high, sizeof(high));
+		dealbox_number_print(dealbox_number_first(call->numbering), low, sizeof(low));
+		dealbox_number_print(dealbox_number_last(call->numbering), high, sizeof(high));
 		complain("--numbering NAME chooses another numbering",
 			 "'%s' is not the number of a deal; the numbers of %s are %s to %s", text,
 			 dealbox_numbering_name(call->numbering), low, high);
@@ -63,7 +62,7 @@ static enum status rank(const struct call *call, char *const *files, int count)
 	struct dealbox_board board;
 	struct dealbox_set *set;
 	enum status status = set_to_deal_read(files, count, true, "no number was made", &set);
-	dealbox_number number;
+	struct dealbox_number number;
 	char name[16];
 
 	if (status)
