@@ -403,7 +403,10 @@ static const char *job_pocket_order(const struct job *job)
  */
 static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
-	static const char *const bases[] = { "none", "gates", "sensors" };
+	static const char *const bases[] = {
+		[DEALBOX_BASIS_NONE] = "none", [DEALBOX_BASIS_GATES] = "gates",
+		[DEALBOX_BASIS_SENSORS] = "sensors", [DEALBOX_BASIS_HAND] = "hand",
+	};
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_verdict *verdict = NULL;
 	struct dealbox_trace *trace = NULL;

@@ -7,6 +7,7 @@ import resource
 import signal
 import subprocess
 import sys
+import types
 import xml.etree.ElementTree
 
 import dbus
@@ -686,6 +687,30 @@ def test_commands_say_that_the_service_is_gone(w):
         fake.wait()
         wait('systemd to go', lambda: not w.bus.name_has_owner('org.freedesktop.systemd1'))
     assert 'dealboxd has failed' in service and result.returncode == 1, result
+
+
+def test_commits_to_a_board_that_was_dealt_by_hand(_):
+    """A user's ledger becomes the service's."""
+    tests = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    os.environ.update(DEALBOX=dealbox, DEALBOX_EMULATOR=emulator, DEALBOX_SOURCE=os.path.join(tests, '../..'))
+    sys.path.append(os.path.join(tests, 'tool'))
+    from test_hand import Person, pack
+    own = World(dealboxd, emulator, dealbox, set_file)
+    try:
+        person = Person(types.SimpleNamespace(env=dict(os.environ, XDG_STATE_HOME=own.dir)), '-b', '1', '--ledger',
+                        own.ledger, set_file)
+        person.put_in(1)
+        person.deal(pack())
+        person.lies()
+        person.see('exact duplicate')
+        person.take_out()
+        assert person.end() == 0, person.text
+        own.start()
+        (path,) = own.objects('Job')
+        (dealt,) = own.object(path, 'Job').GetInsertions()
+        assert own.object(path, 'Job').Commit(dealt[2], dealt[3], dbus.ByteArray(b'x' * 32))[:4] == (True, 'hand', True, 'NESW')
+    finally:
+        own.close()
 
 
 world = World(dealboxd, emulator, dealbox, set_file)
