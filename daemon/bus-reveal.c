@@ -39,35 +39,26 @@ static int memory_seal(int fd)
 	return 0;
 }
 
-static int keep_set(const struct dealbox_ledger_set *set, void *context)
-{
-	*(struct dealbox_ledger_set *)context = *set;
-	return 0;
-}
-
-/* Return true if everybody has played the set, and nobody is to deal it any more. */
-static bool is_played(struct service *s, uint64_t number)
-{
-	struct dealbox_ledger_set set = { 0 };
-
-	return number && !dealbox_ledger_sets(s->ledger, number, keep_set, &set) && set.played &&
-	       !set.open;
-}
-
 const char *to_reveal_set(sd_bus_message *m, struct service *s)
 {
-	uint64_t number = 0;
+	uint64_t number = 0, keeper;
+	int secret;
 
 	sd_bus_message_read(m, "t", &number);
 	sd_bus_message_rewind(m, true);
-	return is_played(s, number) ? "deal" : "reveal";
+	secret = dealbox_ledger_secret(s->ledger, number, &keeper);
+	if (secret > 0 && keeper != number)
+		call_explain("another set with the same boards is still being played: set %llu; "
+			     "after its session, close its jobs and mark it as played",
+			     (unsigned long long)keeper);
+	return secret ? "reveal" : "deal";
 }
 
 int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_REVEAL };
 	struct dealbox_set *set = NULL;
-	uint64_t number;
+	uint64_t number, keeper;
 	int fd, err;
 
 	err = sd_bus_message_read(m, "t", &number);
@@ -77,10 +68,10 @@ int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 		return reply_error(s, -ENOENT, error);
 	act.value = (int)number;
 	/* It may have changed while polkit asked. */
-	if (strcmp(call_action(), "reveal") && !is_played(s, number))
+	if (strcmp(call_action(), "reveal") && dealbox_ledger_secret(s->ledger, number, &keeper))
 		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,
-					"the set is not played any more, or has "
-					"an open job: ask again");
+					"the set, or another one with the same boards, is not "
+					"played any more, or has an open job: ask again");
 	err = record_act(s, m, &act, error);
 	if (err < 0)
 		return err;

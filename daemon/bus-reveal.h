@@ -12,8 +12,8 @@
 #include "service.h"
 
 /*
- * Return the polkit action that reveal_set() needs: "deal" for a set that is marked as played and
- * has no open job, and whose deals are no secret, otherwise "reveal".
+ * Return the polkit action that reveal_set() needs: "deal" for a set whose deals are no secret by
+ * dealbox_ledger_secret(), otherwise "reveal".
  */
 const char *to_reveal_set(sd_bus_message *m, struct service *s);
 int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error);

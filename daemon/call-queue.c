@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,7 @@ struct call {
 	} stage;
 	uint64_t arrived;		/* us */
 	const char *action;		/* CALL_ASKED */
+	char reason[160];		/* CALL_ASKED: by call_explain(), or empty */
 	method_fn method;		/* CALL_ASKED, CALL_GRANTED */
 	record_fn record;		/* CALL_STOPPED */
 };
@@ -615,10 +617,11 @@ static int on_authorized(sd_bus_message *reply, void *context, sd_bus_error *unu
 		return 0;
 	}
 	sd_bus_reply_method_errorf(call->message, SD_BUS_ERROR_ACCESS_DENIED,
+				   "%s (%s)", call->reason[0] ? call->reason :
+				   "this user may not do that",
 				   sd_bus_message_is_method_error(reply, NULL) ?
-				   "this user may not do that (polkit does not answer, "
-				   "or is not installed)" :
-				   "this user may not do that (polkit denied it)");
+				   "polkit does not answer, or is not installed" :
+				   "polkit denied it");
 	call_free(call);
 	return 0;
 }
@@ -642,6 +645,15 @@ int authorize(sd_bus_message *m, struct service *s, const char *action, method_f
 	call->method = method;
 	call->user->asked++;
 	return 1;
+}
+
+void call_explain(const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(queue.current->reason, sizeof(queue.current->reason), format, ap);
+	va_end(ap);
 }
 
 const char *call_action(void)

@@ -44,6 +44,12 @@ void calls_record(struct service *s, sd_bus_message *m, record_fn record);
  */
 void calls_look(struct service *s);
 
+/*
+ * Say why the call which is being executed needs the polkit action that it is going to ask for: who
+ * is denied it is told so.
+ */
+void call_explain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Return the polkit action that the call which is being executed was granted. */
 const char *call_action(void);
 

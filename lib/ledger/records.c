@@ -460,9 +460,10 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 
 /* which: a condition */
 #define SQL_SETS(which) \
-	"SELECT s.seq, s.at, s.session, s.boards, coalesce(p.act, 0) = " SQL(ACT_PLAYED) ", " \
+	"SELECT s.seq AS seq, s.at, s.session, s.boards, " \
+	" coalesce(p.act, 0) = " SQL(ACT_PLAYED) " AS played, " \
 	" (SELECT count(*) FROM " SQL_OPEN_JOBS " WHERE last IS NOT " SQL(ACT_CANCEL) \
-	"  AND (NOT copies OR over < copies * boards)) FROM sets s LEFT JOIN " \
+	"  AND (NOT copies OR over < copies * boards)) AS open FROM sets s LEFT JOIN " \
 	" (SELECT value, act, max(seq) FROM acts WHERE act IN " \
 	"(" SQL(ACT_PLAYED) ", " SQL(ACT_UNPLAYED) ") " \
 	"  GROUP BY value) p ON p.value = s.seq " which " ORDER BY s.seq DESC"
@@ -486,6 +487,22 @@ int dealbox_ledger_sets(struct dealbox_ledger *l, uint64_t only,
 		err = each(&set, context);
 	}
 	return err;
+}
+
+int dealbox_ledger_secret(struct dealbox_ledger *l, uint64_t set, uint64_t *keeper)
+{
+	int64_t number = 0;
+	/* the set itself has the same deals, too */
+	int err = ledger_number(l, &number, "SELECT CASE WHEN played AND NOT open THEN 0 ELSE seq "
+				"END AS keeper FROM (" SQL_SETS("WHERE s.seq IN (SELECT o.set_seq "
+				"FROM boards b JOIN boards o USING (fingerprint) WHERE b.set_seq = "
+				"?1)") ") ORDER BY keeper = 0, seq = ?1 DESC, seq LIMIT 1", "u",
+				set);
+
+	*keeper = (uint64_t)number;
+	if (err == -ENOENT)
+		return ledger_fail(l, err, "there is no set %llu", (unsigned long long)set);
+	return err ? err : number != 0;
 }
 
 int dealbox_ledger_copies(struct dealbox_ledger *l, uint64_t job,

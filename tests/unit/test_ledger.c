@@ -1515,6 +1515,83 @@ static void test_sets_are_played(void **state)
 	dealbox_ledger_free(l);
 }
 
+/* Adds a set of count deals from make_deal(first). */
+static uint64_t make_set(struct dealbox_ledger *l, uint32_t first, unsigned int count)
+{
+	struct dealbox_ledger_board boards[4];
+	uint64_t set;
+
+	make_boards(boards, count, first);
+	assert_int_equal(dealbox_ledger_add_set(l, "s", boards, count, &set, NULL), 0);
+	return set;
+}
+
+/* Returns the set that keeps the deals of this one secret, or 0. */
+static uint64_t keeper(struct dealbox_ledger *l, uint64_t set)
+{
+	uint64_t found = 9999;
+	int secret = dealbox_ledger_secret(l, set, &found);
+
+	assert_int_equal(secret, found ? 1 : 0);
+	return found;
+}
+
+static void test_deals_of_another_set_are_secret(void **state)
+{
+	struct folder *f = *state;
+	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
+	uint64_t first = make_set(l, 1, 4), stranger = make_set(l, 50, 4);
+	struct dealbox_ledger_board turned = { .number = 9, .deal = turn(make_deal(2), 1) };
+	uint64_t job, second, third, found = 9999;
+
+	assert_int_equal(dealbox_ledger_secret(l, 9999, &found), -ENOENT);
+	assert_int_equal(found, 0);
+	assert_non_null(strstr(dealbox_ledger_error(l)->what, "there is no set 9999"));
+	assert_int_equal(dealbox_ledger_secret(l, 0, &found), -ENOENT);
+	assert_int_equal(keeper(l, first), first);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)first), 0);
+	assert_int_equal(keeper(l, first), 0);
+	assert_int_equal(keeper(l, stranger), stranger);
+
+	/* one deal is enough: here the last of the one is the first of the other */
+	second = make_set(l, 4, 4);
+	/* and turned deals are the same */
+	assert_int_equal(dealbox_ledger_add_set(l, "s", &turned, 1, &third, NULL), 0);
+	assert_int_equal(keeper(l, first), second);
+	assert_int_equal(keeper(l, second), second);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)second), 0);
+	assert_int_equal(keeper(l, first), third);
+	/* the third has no deal of the second */
+	assert_int_equal(keeper(l, second), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)third), 0);
+	assert_int_equal(keeper(l, first), 0);
+
+	/* of several, the set itself is named, then the oldest */
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)third), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)second), 0);
+	assert_int_equal(keeper(l, first), second);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)first), 0);
+	assert_int_equal(keeper(l, first), first);
+	assert_int_equal(keeper(l, second), second);
+	assert_int_equal(keeper(l, third), third);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)first), 0);
+	assert_int_equal(keeper(l, first), second);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)second), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)third), 0);
+	assert_int_equal(keeper(l, third), 0);
+
+	/* a job that is open keeps the deals secret, whatever the mark says */
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = third, .boards = &turned.number, .count = 1,
+				 .copies = 1), 0);
+	assert_int_equal(keeper(l, third), third);
+	assert_int_equal(keeper(l, first), third);
+	assert_int_equal(act(l, DEALBOX_ACT_PAUSE, job, 0, 0, 0), 0);
+	assert_int_equal(keeper(l, first), third);
+	assert_int_equal(act(l, DEALBOX_ACT_CANCEL, job, 0, 0, 0), 0);
+	assert_int_equal(keeper(l, first), 0);
+	dealbox_ledger_free(l);
+}
+
 static void test_copies_are_added(void **state)
 {
 	static const unsigned int number = 1;
@@ -3609,6 +3686,7 @@ int main(void)
 		TEST(test_counts_among_many),
 		TEST(test_acts),
 		TEST(test_sets_are_played),
+		TEST(test_deals_of_another_set_are_secret),
 		TEST(test_copies_are_added),
 		TEST(test_tampered),
 		TEST(test_attestations),

@@ -487,6 +487,14 @@ static int call_one_set(struct dealbox_ledger *l)
 	return dealbox_ledger_sets(l, 1, each_of_sets, NULL);
 }
 
+static int call_secret(struct dealbox_ledger *l)
+{
+	uint64_t keeper;
+	int secret = dealbox_ledger_secret(l, world.first, &keeper);
+
+	return secret < 0 ? secret : 0;
+}
+
 static int call_add_copies(struct dealbox_ledger *l)
 {
 	return dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_COPIES,
@@ -750,7 +758,8 @@ static const struct {
 	{ "add_job", call_add_job }, { "add_job, replay", call_add_replay },
 	{ "add_job, capture", call_add_capture }, { "find_sets", call_find_sets },
 	{ "find_repeat", call_find_repeat }, { "get_deal", call_get_deal },
-	{ "sets", call_sets }, { "one set", call_one_set }, { "played", call_played },
+	{ "sets", call_sets }, { "one set", call_one_set },
+	{ "secret", call_secret }, { "played", call_played },
 	{ "add copies", call_add_copies },
 	{ "jobs", call_jobs }, { "one job", call_one_job }, { "copies", call_copies },
 	{ "boards", call_boards }, { "machines", call_machines }, { "begin", call_begin },

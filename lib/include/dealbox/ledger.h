@@ -162,14 +162,25 @@ struct dealbox_ledger_set {
  * @each: called with a set, which is valid during the call; returns 0 to continue, else the
  *	function ends and returns that value
  * @context: for @each
- *
- * Whoever shows the deals of a set checks first that it is played and has no open job, or that the
- * caller may see cards.
  */
 DEALBOX_API int dealbox_ledger_sets(struct dealbox_ledger *ledger, uint64_t set,
 				    int (*each)(const struct dealbox_ledger_set *set,
 						void *context),
 				    void *context);
+
+/**
+ * dealbox_ledger_secret - tell whether somebody may still have to play a deal of a set
+ * @ledger: open
+ * @set: number of the set
+ * @keeper: out: the set that keeps the deals secret: @set itself if it does, otherwise another one
+ *	with one of its deals; 0 = none. Turned deals count as the same
+ *
+ * Whoever shows the deals of a set checks first that this returns 0, or that the caller may see
+ * cards. Returns 1 if @keeper is not played, or has an open or paused job; 0 if each set with one
+ * of the deals is played and has none. -ENOENT: there is no such set.
+ */
+DEALBOX_API int dealbox_ledger_secret(struct dealbox_ledger *ledger, uint64_t set,
+				      uint64_t *keeper);
 
 /**
  * dealbox_ledger_find_repeat - find a deal that was dealt for another session (Law 6D2)

@@ -145,13 +145,32 @@ def test_polkit_decides_and_the_stop_asks_nobody(w):
 
 
 def test_played_sets_are_no_secret(w):
-    """Only an administrator marks a set as played; from then on whoever deals may see its deals."""
+    """
+    Only an administrator marks a set as played; from then on whoever deals may see its deals, unless others are still
+    to play the same ones.
+    """
     def listed(number):
         return next(s for s in w.manager().GetSets() if s[0] == number)
-    number, boards = w.add_set('played')
-    path = w.add_job(number, [1], replay=True)
+    file, later = w.dir + '/played.pbn', w.dir + '/later.pbn'
+    assert w.command('generate', '-b', '1-4', file).returncode == 0
+    assert w.command('generate', '-b', '5', later).returncode == 0
+    number, boards = w.add_set('played', file)
+    path = w.add_job(number, [1])
     assert listed(number)[2:] == ('played', boards, False, 1) and w.manager().GetSets()[0][0] == number
     get_set = w.manager().GetSet
+
+    def refused(number):
+        try:
+            os.close(get_set(dbus.UInt64(number)).take())
+        except dbus.DBusException as error:
+            assert error.get_dbus_name() == DENIED, error
+            return error.get_dbus_message()
+        return ''
+
+    def mark(number, played):
+        w.deny('')
+        w.manager().SetPlayed(dbus.UInt64(number), played)
+        w.deny('io.dealbox1.reveal')
     w.deny('io.dealbox1.reveal')
     try:
         assert error_name(w.manager().SetPlayed, dbus.UInt64(number), True) == DENIED
@@ -167,8 +186,24 @@ def test_played_sets_are_no_secret(w):
         assert listed(number)[4:] == (True, 0)
         os.close(get_set(dbus.UInt64(number)).take())
         assert [r for r in w.records() if r['record'] == 'act'][-1]['act'] == 'reveal'
+        # another group plays one of the deals on another day, as another board
+        with open(file, encoding='utf-8') as deals, open(later, 'w', encoding='utf-8') as out:
+            out.write(deals.read().split('\n\n')[0].replace('[Board "1"]', '[Board "17"]') + '\n')
+        other, _ = w.add_set('later', later)
+        path = w.add_job(other, [17])
+        still = 'another set with the same boards is still being played: set %d; ' % other
+        assert refused(number).startswith(still), refused(number)
+        assert refused(other).startswith('this user may not do that')
+        mark(other, True)
+        assert refused(number).startswith(still) and 'close its jobs' in refused(number)
+        w.object(path, 'Job').Cancel()
+        os.close(get_set(dbus.UInt64(number)).take())
+        os.close(get_set(dbus.UInt64(other)).take())
+        mark(number, False)
+        assert refused(number).startswith('this user may not do that') and 'set %d;' % number in refused(other)
+        # who may see cards may see these
         w.deny('')
-        w.manager().SetPlayed(dbus.UInt64(number), False)
+        os.close(get_set(dbus.UInt64(other)).take())
         w.deny('io.dealbox1.reveal')
         assert error_name(get_set, dbus.UInt64(number)) == DENIED
         w.deny('io.dealbox1.deal')

@@ -221,8 +221,9 @@ const struct command cmd_set = {
 		 "wrong.\n"
 		 "list shows the sets of the service, newest first. played says that\n"
 		 "everybody has played a set: whoever may deal may then print its hand records,\n"
-		 "unless a job of it is open. The service asks polkit whether you may see cards,\n"
-		 "and records it. unplayed takes a mistake back.",
+		 "unless a job of it is open, or another set with one of the same deals is still\n"
+		 "to be played. The service asks polkit whether you may see cards, and records\n"
+		 "it. unplayed takes a mistake back.",
 	.options = set_options,
 	.run = set_run,
 };
