@@ -262,14 +262,54 @@ def large_letters_of_the_language(box):
         assert "█" not in person.outside()
 
 
-@test
-def a_certificate_says_by_hand(box):
-    box.dealbox("square", "new", "club", "--title", "Club", "--info", "Lottery", "--phase", "1:1:rr#:Round #").expect(0)
+def tournament(box, boards):
+    box.dealbox("square", "new", "club", "--title", "Club", "--info", "Lottery", "--phase",
+                "1:%d:rr#:Round #" % boards).expect(0)
     box.dealbox("certificate", "new-key", "organiser").expect(0)
     box.dealbox("certificate", "manifest", "club", "-k", "organiser", "--copies", "1").expect(0)
     box.dealbox("square", "value", "club", "7").expect(0)
     box.dealbox("square", "deal", "club", "-P", "1", "-s", "1").expect(0)
     box.dealbox("certificate", "begin", "pc", "club.manifest").expect(0)
+
+
+def who_dealt():
+    with open("pc/certificates", encoding="utf-8") as file:
+        return [line for line in file.read().splitlines() if line.startswith("by ")]
+
+
+@test
+def a_board_of_an_emulated_machine_is_no_board_by_hand(box):
+    tournament(box, 2)
+    machine = box.machine("--manual")
+    run = box.begin("deal", "-m", machine.uri, "rr1.pbn")
+    run.put_in(machine)
+    run.see("exact")
+    run.stop()
+    person = Person(box, "--resume", "--certify", "pc", "rr1.pbn")
+    person.see(r"Put in the empty board 2.*\[Enter\]")
+    person.press("\x03")
+    person.end()
+    assert who_dealt() == ["by emulator"], who_dealt()
+
+
+@test
+def a_job_that_was_begun_by_hand_goes_on_at_a_machine(box):
+    tournament(box, 2)
+    person = Person(box, "rr1.pbn")
+    person.put_in(1)
+    person.deal(pack())
+    person.lies()
+    person.see("exact duplicate")
+    person.press("\x03")
+    person.end()
+    machine = box.machine()
+    box.deal("-m", machine.uri, "--resume", "--certify", "pc", "rr1.pbn").expect(0)
+    assert who_dealt() == ["by hand", "by emulator"], who_dealt()
+
+
+@test
+def a_certificate_says_by_hand(box):
+    tournament(box, 1)
     person = Person(box, "--certify", "pc", "rr1.pbn")
     person.put_in(1)
     # a void board first: by hand, it needs no certificate

@@ -132,16 +132,13 @@ static void stop_say(const struct front *f, const struct own_stand *stand,
 
 /* ---- certificates --------------------------------------------------------- */
 
-/* Return true if no card is dealt: a program plays the machine. */
-static bool is_emulator(const struct front *f)
+/*
+ * Return true if a person dealt: nobody but him can say where the cards lie. Ask the insertion: a
+ * job may go on at another machine than it began at.
+ */
+static bool is_hand(const struct dealbox_ledger_insertion *insertion)
 {
-	return f->uri && !strncmp(f->uri, "emu:", strlen("emu:"));
-}
-
-/* Return true if a person deals: nobody but him can say where the cards lie. */
-static bool is_hand(const struct front *f)
-{
-	return f->uri && !strncmp(f->uri, "hand:", strlen("hand:"));
+	return !strcmp(insertion->machine, "hand");
 }
 
 /* Find the state of a copy. */
@@ -219,18 +216,17 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	emulated = dealbox_ledger_emulated(d->own.reader, insertion->id);
 	if (emulated < 0)
 		return own_refused(d->own.reader), emulated;
-	certificate.by = emulated || is_emulator(&d->front) ?
-			 DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
+	certificate.by = emulated ? DEALBOX_BY_EMULATOR : DEALBOX_BY_MACHINE;
 	certificate.number = insertion->plan;
 	snprintf(certificate.session, sizeof(certificate.session), "%s", d->session.file);
 	snprintf(certificate.machine, sizeof(certificate.machine), "%s", insertion->machine);
 	memcpy(certificate.pockets, own_pockets(&d->job), DEALBOX_HANDS);
-	if (is_hand(&d->front)) {
+	if (is_hand(insertion)) {
 		certificate.by = DEALBOX_BY_HAND;
 		certificate.insertion = certificate.number = 0;
 		strcpy(certificate.machine, "-");
 	}
-	if (is_hand(&d->front) ?
+	if (is_hand(insertion) ?
 	    hand_certified(d, &certificate) : certifier_has(&d->certifier, &certificate)) {
 		d->had++;
 		return 0;
@@ -245,11 +241,11 @@ static int certify_one(const struct dealbox_ledger_insertion *insertion, void *c
 	       !dealbox_ledger_get_deal(d->own.reader, d->job.set, insertion->board, &deal);
 	if (good) {
 		certificate.exact &= verdict && dealbox_verdict_exact(verdict);
-		if (!is_hand(&d->front))
+		if (!is_hand(insertion))
 			certificate.basis = verdict ? dealbox_verdict_basis(verdict) :
 						      DEALBOX_BASIS_NONE;
 		certificate.identified = verdict && dealbox_verdict_identified(verdict);
-		if (is_hand(&d->front)) {
+		if (is_hand(insertion)) {
 			dealbox_trace_free(trace);
 			trace = dealbox_trace_new(0);
 		}
