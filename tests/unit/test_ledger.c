@@ -2094,6 +2094,7 @@ static void test_restored(void **state)
 	struct folder *f = *state;
 	struct dealbox_ledger *l;
 	struct dealbox_deal deal;
+	int64_t accepted;
 	uint64_t job, other, restored, insertion;
 	char error[512], *old;
 	int64_t known;
@@ -2118,6 +2119,7 @@ static void test_restored(void **state)
 	assert_int_equal(try_open(f->db, WRITE, error), -ESTALE);
 
 	l = open_ledger(f->db, WRITE | DEALBOX_LEDGER_RESTORED);
+	accepted = (int64_t)time(NULL) * 1000000;
 	assert_int_equal(dealbox_ledger_accept_restore(l, 1000, &boards), 0);
 	assert_int_equal(boards, 3);
 	/* a backup has none */
@@ -2136,6 +2138,13 @@ static void test_restored(void **state)
 						  "'(%' AND plan = 0 AND capture = 0 AND reason = "
 						  "0 AND differences = 0 AND trace IS NULL",
 						  ""), 0);
+	assert_int_equal(known, 3);
+	/* begun and ended when the restore was accepted */
+	assert_int_equal(ledger_number(l, &known, "SELECT count(*) FROM insertions i JOIN verdicts "
+						  "v ON v.insertion = i.seq WHERE machine LIKE "
+						  "'(%' AND i.at BETWEEN ?1 AND ?2 AND v.at "
+						  "BETWEEN ?1 AND ?2", "ii", accepted,
+				       ((int64_t)time(NULL) + 1) * 1000000), 0);
 	assert_int_equal(known, 3);
 	assert_int_equal(ledger_number(l, &known,
 				       "SELECT count(*) FROM acts WHERE act = ? AND "
