@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Loops of the Python module over many deals, so that there is no object of Python for each; and
- * the numbers of deals in 16 bytes, because cffi has no integers of 128 bits.
+ * the numbers of deals in 16 bytes, from and to which Python converts its integers.
  *
  * Arrays of the caller are bytes without an alignment, and may change while they are read.
  */
