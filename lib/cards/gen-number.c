@@ -248,7 +248,7 @@ int main(void)
 
 	puts("/* left / want * 2^120, rounded down, in two halves of 63 bits: [left][want] */");
 	for (int half = 0; half < 2; half++) {
-		printf("static const int64_t ratio_%s[%d][%d] = {\n", half ? "low" : "high",
+		printf("static const uint64_t ratio_%s[%d][%d] = {\n", half ? "low" : "high",
 		       PACK, HAND + 1);
 		for (int left = 0; left < PACK; left++) {
 			printf("\t{ 0, ");
@@ -258,7 +258,7 @@ int main(void)
 					number_divide(number_from((uint64_t)left << 56, 0),
 						      number_from(0, (unsigned int)want), &rest);
 
-				printf("0x%llxLL, ", (unsigned long long)
+				printf("0x%llxULL, ", (unsigned long long)
 				       (half ? r.low & (UINT64_MAX >> 1) :
 					       r.high << 1 | r.low >> 63));
 			}
@@ -267,11 +267,11 @@ int main(void)
 		puts("};");
 	}
 	puts("/* left / want * 2^59, rounded down, for the last cards: [left][want] */");
-	printf("static const int64_t ratio_narrow[%d][%d] = {\n", NARROW, HAND + 1);
+	printf("static const uint64_t ratio_narrow[%d][%d] = {\n", NARROW, HAND + 1);
 	for (uint64_t left = 0; left < NARROW; left++) {
 		printf("\t{ 0, ");
 		for (unsigned int want = 1; want <= HAND; want++)
-			printf("0x%llxLL, ", (unsigned long long)((left << 59) / want));
+			printf("0x%llxULL, ", (unsigned long long)((left << 59) / want));
 		puts("},");
 	}
 	puts("};");
