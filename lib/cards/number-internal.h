@@ -25,10 +25,12 @@ void number_space_unrank(const struct number_space *space, struct dealbox_number
 			 struct dealbox_deal *deal);
 
 /* Make Andrews' deals of these numbers, counted from 0. Faster than one at a time. */
-void number_unrank_all(const struct dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
+void number_unrank_all(const struct dealbox_number *numbers, size_t count,
+		       struct dealbox_deal *deals);
 
 /* The same for Big Deal's numbers. Overwrites numbers. */
-void number_bigdeal_unrank_all(struct dealbox_number *numbers, size_t count, struct dealbox_deal *deals);
+void number_bigdeal_unrank_all(struct dealbox_number *numbers, size_t count,
+			       struct dealbox_deal *deals);
 
 /* Make Big Deal's deal of a number, which must be less than number_deals. */
 void number_bigdeal_unrank(struct dealbox_number number, struct dealbox_deal *deal);

@@ -97,7 +97,8 @@ static inline double number_double(struct dealbox_number a)
 
 /*
  * Divide where the quotient is below 2^48 and by is not 0 and below 2^126. Doubles give a quotient
- * that is at most one too large or too small, in whatever way they are rounded. *rest: the remainder.
+ * that is at most one too large or too small, in whatever way they are rounded. The remainder goes
+ * to *rest.
  */
 static inline uint64_t number_quotient(struct dealbox_number a, struct dealbox_number by,
 				       struct dealbox_number *rest)

@@ -123,7 +123,8 @@ static struct dealbox_number number_draw(struct dealbox_random *random)
 }
 
 /* Uniform below count, which is at most 2^96. */
-static struct dealbox_number number_uniform(struct dealbox_random *random, struct dealbox_number count)
+static struct dealbox_number number_uniform(struct dealbox_random *random,
+					    struct dealbox_number count)
 {
 	const struct dealbox_number top = number_from(1ULL << (8 * NUMBER_SIZE - 64), 0);
 	const struct dealbox_number last_run = number_subtract(top, count);
@@ -148,7 +149,8 @@ static struct dealbox_number number_uniform(struct dealbox_random *random, struc
  * The numbers of deals in what is left of the refill, until there are so many. That every third
  * draw or so is beyond the last deal costs no branch that must be guessed.
  */
-static size_t numbers_take(struct dealbox_random *random, struct dealbox_number *numbers, size_t most)
+static size_t numbers_take(struct dealbox_random *random, struct dealbox_number *numbers,
+			   size_t most)
 {
 	size_t count = 0, used;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Calculates with numbers of deals, for number_math.py: of each line with two of them, in hexadecimal
- * digits, prints the results of all operations.
+ * Calculates with numbers of deals, for number_math.py: of each line with two of them, in
+ * hexadecimal digits, prints the results of all operations.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -170,9 +170,9 @@ static void test_rank_undoes_unrank(void **state)
 
 			/* every fourth near an end, where carries and borrows occur */
 			if (i % 4 == 0)
-				want = i % 8 ? number_from(0, (unsigned int)i) :
+				want = i % 8 ? number_from(0, (uint64_t)i) :
 					       number_subtract(number_deals,
-							       number_from(0, 1U + (unsigned int)i));
+							       number_from(0, 1 + (uint64_t)i));
 			want = number_add(want, first);
 			assert_int_equal(dealbox_number_unrank(want, n, &deal), 0);
 			assert_true(dealbox_deal_complete(&deal, dealbox_pack_bridge()));

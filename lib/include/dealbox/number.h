@@ -54,8 +54,8 @@ DEALBOX_API int dealbox_numbering_find(const char *name);
 DEALBOX_API struct dealbox_number dealbox_number_first(enum dealbox_numbering numbering);
 
 /*
- * Returns the last number of a numbering: there are 52! / (13!)^4 deals, from the first to the last.
- * 0 if there is no such numbering.
+ * Returns the last number of a numbering: there are 52! / (13!)^4 deals, from the first to the
+ * last. 0 if there is no such numbering.
  */
 DEALBOX_API struct dealbox_number dealbox_number_last(enum dealbox_numbering numbering);
 
