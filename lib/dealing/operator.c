@@ -77,8 +77,8 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("The machine refuses the plan or the start. Press start to try again; if it "
 		   "stays so, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_UNSUITED] = { "machine-unsuited", "E1", DEALBOX_WAY_JOB, false,
-		N_("This machine cannot do what the jobs want: it has no card reader, or cannot "
-		   "count or capture. Take the boards to another machine."), NULL,
+		N_("The jobs need what this machine cannot do: read cards, deal sorted decks by "
+		   "counting, or read boards. Take the boards to another machine."), NULL,
 		.keeper = N_("Without a card reader, it can deal sorted decks in a job by "
 			     "position.") },
 	[DEALBOX_OPERATOR_SILENT] = { "machine-silent", "E1", DEALBOX_WAY_SELF | DEALBOX_WAY_PLUG,
@@ -92,8 +92,8 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "clean the feed roller after the session."),
 		NULL },
 	[DEALBOX_OPERATOR_STOPPED] = { "stopped", "", DEALBOX_WAY_START, false,
-		N_("This machine was stopped by the emergency stop. When all is safe, let the stop "
-		   "button go and press start."), NULL },
+		N_("This machine was stopped by the emergency stop. When all is safe, pull or turn "
+		   "the stop button out if it was pressed, and press start."), NULL },
 	[DEALBOX_OPERATOR_SEATED] = { "not-seated", "", DEALBOX_WAY_INSERT, false,
 		N_("The board does not sit where it should. Push it in as far as it goes."), NULL },
 	[DEALBOX_OPERATOR_PANEL] = { "panel-lost", "", DEALBOX_WAY_PLUG, false,
@@ -107,12 +107,11 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 
 	[DEALBOX_OPERATOR_UNREADABLE] = { "card-unreadable", "E2 E2c", DEALBOX_WAY_START, false,
 		N_("The card at the reader cannot be read. Leave the cover closed. Clean the "
-		   "card or turn it round, lay it back, and press start. A worn card: put the "
-		   "same card of a spare deck in its place."),
-		   NULL },
+		   "card, or turn it end to end, still face down; lay it back, and press start. "
+		   "A worn card: put the same card of a spare deck in its place."), NULL },
 	[DEALBOX_OPERATOR_FACE_UP] = { "card-face-up", "E2a", DEALBOX_WAY_START, false,
-		N_("The card at the reader lies face up. Turn it, lay it back, and press start."),
-		NULL },
+		N_("The card at the reader lies face up. Leave the cover closed. Turn the card "
+		   "face down, lay it back, and press start."), NULL },
 	[DEALBOX_OPERATOR_NOT_IN_PLAN] = { "card-not-in-plan", "E2b", DEALBOX_WAY_START, false,
 		N_("The card at the reader does not belong to the deal: a joker, or a card of "
 		   "another deck. Take it out, keep it apart, and press start."), NULL },
@@ -137,8 +136,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 	[DEALBOX_OPERATOR_DECK_WRONG] = { "deck-wrong", "E5 E6", DEALBOX_WAY_REMOVE, true,
 		N_("The stop card came too early or too late: a card is missing, or one too many "
 		   "was in the deck before."),
-		N_("Count this deck before you put it in: the board's cards and the rest. If it is "
-		   "whole, count the board that was dealt just before.") },
+		N_("Count this deck before you put it in: the board's cards and the rest, without "
+		   "the stop card. If it is whole, count the board that was dealt just before; if "
+		   "that is wrong, empty it and deal it again, too.") },
 	[DEALBOX_OPERATOR_WRONG_POCKET] = { "wrong-pocket", "E7", DEALBOX_WAY_REMOVE, true,
 					    N_("A card fell into the wrong pocket."),
 					    N_("If it comes again, clean the gates.") },
@@ -171,8 +171,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "empty it."), NULL },
 	[DEALBOX_OPERATOR_REUSED] = { "number-reused", "", DEALBOX_WAY_REMOVE, false,
 		N_("The machine takes this board for one that it has dealt already. Take it out, "
-		   "and look into its pockets first: it must be empty. Then put it in again; if "
-		   "this comes again, switch the machine off and on."), NULL },
+		   "and look into its pockets. If it is empty, put it in again. If it has cards: "
+		   "if you saw that it is exact, keep it as it is; otherwise, or if you are not "
+		   "sure, empty it. If this comes again, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_CONFIRM] = { "confirm-empty", "E12 E15",
 				       DEALBOX_WAY_START | DEALBOX_WAY_REMOVE, false,
 		N_("Look into all pockets of this board; take it out to do so. If it is empty, "
@@ -212,8 +213,9 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "another file."), NULL,
 		.keeper = N_("`dealbox check` says what is wrong with a file.") },
 	[DEALBOX_OPERATOR_LEDGER] = { "ledger", "", DEALBOX_WAY_START, false,
-		N_("The ledger cannot be written, so this machine does not deal. When it can be "
-		   "written again, press start."), NULL,
+		N_("The ledger cannot be written, so this machine does not deal. Call the person "
+		   "in charge of the computer, and leave the board in. When that person has "
+		   "mended it, press start."), NULL,
 		.keeper = N_("Make room on the disk, or see `dealbox ledger verify`.") },
 
 	[DEALBOX_OPERATOR_LEASE] = { "lease-over", "", DEALBOX_WAY_SELF | DEALBOX_WAY_JOB, false,

@@ -117,7 +117,7 @@ function panel_of(app, path, machine, details) {
 		 h("p", {}, present(machine, null, app.language).heading),
 		 h("p", { class: "soft" }, [machine.Model, machine.Port, ...capability_texts(app.language, machine.Capabilities || [])].filter(x => x).join(" · ")),
 		 h("div", { class: "row" },
-		   button(text(N_("Locate")), () => call("Locate", "u", [LOCATE_S]), { disabled: !machine.Present }),
+		   button(text(N_("Find it: blink")), () => call("Locate", "u", [LOCATE_S]), { disabled: !machine.Present }),
 		   button(text(N_("Release the board")), release, { disabled: !machine.Present }),
 		   button(text(N_("Settings and counters")), details.ask_machine, { disabled: !machine.Present }),
 		   button(text(N_("Statistics")), details.ask_statistics),

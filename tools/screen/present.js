@@ -20,7 +20,7 @@ export const TONES = ["put", "take", "deal", "look", "void", "ask", "rest"];
  * board. place: the part of the machine that is marked on the sketch, as the library numbers places of jams:
  * 1 feeder, 2 reader, 3 gate, 4 pocket; and "hopper", "cover", "board"; "machine" marks none. first: what the
  * library says behind the instruction is done before the cards go back. titled: title and steps say what the
- * library's first sentence does. call: somebody else may be needed.
+ * library's first sentence does. call: somebody else may be needed; "now": before anything else.
  */
 export const STATES = {
 	"none": { tone: "deal", shape: "deal", title: N_("Dealing"), board: true, next: true },
@@ -54,7 +54,7 @@ export const STATES = {
 
 	"deck-short": { tone: "void", shape: "void", title: N_("Deal it again: cards are missing"), board: true, place: "machine", first: true },
 	"card-repeated": { tone: "void", shape: "void", title: N_("Deal it again: same card twice"), board: true, place: 2, first: true },
-	"deck-wrong": { tone: "void", shape: "void", title: N_("Deal it again: deck not complete"), board: true, place: "machine", first: true },
+	"deck-wrong": { tone: "void", shape: "void", title: N_("Deal it again: deck not complete"), board: true, place: "machine", first: true, titled: true },
 	"wrong-pocket": { tone: "void", shape: "void", title: N_("Deal it again: wrong pocket"), board: true, place: 3 },
 	"double-feed": { tone: "void", shape: "void", title: N_("Deal it again: two cards at once"), board: true, place: 1, first: true },
 	"jam": { tone: "void", shape: "void", title: N_("Deal it again: a card is stuck"), board: true, place: "jam", titled: true },
@@ -64,19 +64,19 @@ export const STATES = {
 	"aborted": { tone: "void", shape: "void", title: N_("Deal it again: it was stopped"), board: true },
 	"differs": { tone: "void", shape: "void", title: N_("Deal it again: wrong cards in it"), board: true },
 	"in-doubt": { tone: "void", shape: "void", title: N_("Deal it again: contents unknown"), board: true },
-	"used": { tone: "look", shape: "out", title: N_("Take the old board out") },
+	"used": { tone: "look", shape: "out", title: N_("Take the old board out"), next: true },
 	"number-reused": { tone: "look", shape: "again", title: N_("Take it out, put it in again"), call: true },
 	"confirm-empty": { tone: "ask", shape: "ask", title: N_("Is it empty? Look into all pockets"), board: true },
 
 	"number-unread": { tone: "ask", shape: "ask", title: N_("Number not read: is it this board?"), board: true },
-	"number-range": { tone: "look", shape: "out", title: N_("Not in this job. Take it out"), board: true },
-	"number-other": { tone: "look", shape: "other", title: N_("Put this one in instead"), board: true },
-	"number-done": { tone: "look", shape: "out", title: N_("Dealt already. Take it out"), board: true },
+	"number-range": { tone: "look", shape: "out", title: N_("Not in this job. Take it out"), board: true, next: true },
+	"number-other": { tone: "look", shape: "other", title: N_("Wrong board is in. Put in this one"), board: true },
+	"number-done": { tone: "look", shape: "out", title: N_("Dealt already. Take it out"), board: true, next: true },
 
 	"placeholder-deal": { tone: "look", shape: "file", title: N_("No deal for it in the file"), board: true, call: true },
 	"repeat": { tone: "look", shape: "file", title: N_("Dealt before, in another session"), board: true, call: true },
 	"bad-set": { tone: "look", shape: "file", title: N_("The deal file cannot be used"), call: true },
-	"ledger": { tone: "look", shape: "file", title: N_("Cannot write the ledger"), call: true },
+	"ledger": { tone: "look", shape: "file", title: N_("Call the person in charge"), call: "now" },
 
 	"lease-over": { tone: "look", shape: "network", title: N_("No network: please wait"), call: true },
 };
@@ -102,8 +102,8 @@ const ENTER = {
 	"capture": N_("Start: cards are in"),
 	"number-unread": N_("Start: yes, it is"),
 	"machine-refuses": N_("Start: try again"),
-	"hardware": N_("Start: the fault is still there"),
-	"ledger": N_("Start: try again"),
+	"hardware": N_("Start: try again"),
+	"ledger": N_("Start: it is mended"),
 };
 
 /* Cards of a pack, until the service says how many the plan has. */
@@ -165,7 +165,7 @@ function void_steps(language, machine, facts) {
 	const row = STATES[machine.State] || {}, steps = [];
 
 	if (machine.State === "jam")
-		steps.push(say(language, N_("Open the cover, take the card out, close the cover. Keep the card.")));
+		steps.push(say(language, N_("Open the cover, take the card out, close the cover. It belongs to the deck.")));
 	if (machine.State === "cover-opened")
 		steps.push(say(language, N_("Close the cover.")));
 	/* a card is found by its place, so it is looked at before the board is emptied */
@@ -175,19 +175,20 @@ function void_steps(language, machine, facts) {
 			machine.State === "board-pulled" ? N_("Empty the board that was taken out.") : N_("Take the board out and empty it.")));
 	if (look)
 		steps.push(say(language, LOOK[facts.suspect] || LOOK.either, { depth: facts.depth, seat: seat_name(language, facts.seat) }),
-			   say(language, N_("Same card: one is from another deck; take that one away. Different cards: the machine misread one; turn the deck by 180°.")));
+			   say(language, N_("Same card: one is from another deck (see its back); take it away. Different: one was misread; turn the deck end to end, face down.")));
 	if (facts.shuffled)
 		return (look ? [...steps, say(language, N_("Empty the board."))] : steps).map(text => step(text));
 	/* counted in the order of hands: this deck lies together before it is judged */
 	const counted = machine.State === "deck-wrong" && { cards: cards_total(machine), hand: Math.floor(cards_total(machine) / 4) };
 
 	if (counted)
-		steps.push(say(language, N_("Put the board's cards to the rest of the deck and count: {cards}."), counted),
-			   say(language, N_("Not {cards}: find the missing card, or take the extra one away. {cards}: the board dealt just before is wrong; count it, {hand} a pocket."), counted));
+		steps.push(say(language, N_("Put the board's cards to the rest of the deck and count, without the stop card: {cards}."), counted),
+			   say(language, N_("If it is not {cards}: find the missing card, or take the extra one away."), counted),
+			   say(language, N_("If it is {cards}: count the board dealt just before. If it has not {hand} a pocket, empty it, and tap its ✓ under Jobs."), counted));
 	else if (row.first && !look)
 		steps.push(what_to_mind(language, machine.State));
 	steps.push(say(language, look ? N_("Empty the board. Put its cards and the rest of the deck back into the hopper, face down.") :
-			counted ? N_("Put this deck back into the hopper, face down.") :
+			counted ? N_("Put this deck back into the hopper, face down, and the stop card behind it.") :
 			N_("Put the board's cards and the rest of the deck back into the hopper, face down.")));
 	steps.push(facts.board ? say(language, N_("Put board {board} in again. Then the screen asks whether it is empty."), facts) :
 		   say(language, N_("Put the board in again. Then the screen asks whether it is empty.")));
@@ -204,7 +205,7 @@ const KEYS = {
 	"resume": language => ({ code: "Enter", main: true, label: say(language, N_("Resume the job")), act: { on: "job", method: "Resume" } }),
 	"deal-this": (language, machine, facts) => ({ code: "D", act: answer(machine, "DealThis"),
 		label: facts.there ? say(language, N_("Deal board {there} now"), facts) : say(language, N_("Deal this one now")) }),
-	"name-board": (language, machine) => ({ code: "N", label: say(language, N_("It has another number")),
+	"name-board": (language, machine) => ({ code: "N", label: say(language, N_("Another number: type it")),
 					       act: { ask: "board", ...answer(machine, "NameBoard") } }),
 	"skip": (language, machine, facts) => facts.board && facts.copy ? { code: "S", label: say(language, N_("Skip board {board}"), facts),
 		act: { on: "job", method: "Skip", args: ["uu", [facts.board, facts.copy]] } } : null,
@@ -258,7 +259,7 @@ function keeper_of(language, machine, row) {
 
 	if (!row.call)
 		return "";
-	return [say(language, N_("If this does not help, call the person in charge of the computer.")),
+	return [row.call !== "now" && say(language, N_("If this does not help, call the person in charge of the computer.")),
 		what && say(language, N_("For that person: {what}"), { what })].filter(text => text).join(" ");
 }
 
@@ -366,7 +367,7 @@ export function present(machine, done, language) {
 		shown.mind = "";
 		shown.text = say_count(language, P_("{n} board is dealt, exact and recorded.", "{n} boards are dealt, exact and recorded."),
 				       done.Recorded);
-		shown.keys.push({ code: "H", label: say(language, N_("Print hand records")), act: { print: done.Id },
+		shown.keys.push({ code: "H", label: say(language, N_("Print hand records, for after play")), act: { print: done.Id },
 				  confirm: say(language, N_("The printed pages show every hand. Print them now?")) });
 	}
 	if (row.plain && (shown.number || !row.board))

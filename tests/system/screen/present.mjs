@@ -64,7 +64,7 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 		assert.ok(steps.includes(look ? "Take the board out. Do not empty it yet." : name === "board-pulled" ?
 			"Empty the board that was taken out." : "Take the board out and empty it.") && empties, name);
 		assert.equal(steps.at(-2), look ? "Empty the board. Put its cards and the rest of the deck back into the hopper, face down." :
-			name === "deck-wrong" ? "Put this deck back into the hopper, face down." :
+			name === "deck-wrong" ? "Put this deck back into the hopper, face down, and the stop card behind it." :
 			"Put the board's cards and the rest of the deck back into the hopper, face down.");
 		assert.equal(steps.at(-1), "Put board 17 in again. Then the screen asks whether it is empty.");
 		/* "void" is a hand without a suit */
@@ -82,9 +82,10 @@ test("a void board has its steps, in order, and no answer that calls it good", (
 
 		assert.equal(of.findIndex(text => /before you put/.test(text)), of.findIndex(text => /^Put the board's cards/.test(text)) - 1, name);
 	}
-	assert.deepEqual(p.present(machine("deck-wrong"), null, "en").steps.map(one => one.text).slice(1, 3),
-			 ["Put the board's cards to the rest of the deck and count: 52.",
-			  "Not 52: find the missing card, or take the extra one away. 52: the board dealt just before is wrong; count it, 13 a pocket."]);
+	assert.deepEqual(p.present(machine("deck-wrong"), null, "en").steps.map(one => one.text).slice(1, 4),
+			 ["Put the board's cards to the rest of the deck and count, without the stop card: 52.",
+			  "If it is not 52: find the missing card, or take the extra one away.",
+			  "If it is 52: count the board dealt just before. If it has not 13 a pocket, empty it, and tap its ✓ under Jobs."]);
 	for (const row of table.states)
 		if (p.STATES[row.name].tone === "void" && row.name !== "stopped")
 			assert.ok(row.empties, row.name);
@@ -159,6 +160,22 @@ test("commands are for the person in charge of the computer, apart from what the
 			if (s.state_row(state).keeper)
 				assert.ok(shown.keeper.includes(s.what_the_keeper_does(language, state)), `${language}, ${state}`);
 		}
+});
+
+test("where nobody at the machine can mend it, somebody is called first, and Start comes after", () => {
+	const shown = p.present(machine("ledger"), null, "en");
+
+	assert.equal(shown.title, "Call the person in charge");
+	assert.deepEqual(shown.keys.map(key => key.label), ["Start: it is mended"]);
+	assert.match(shown.keeper, /^For that person:/);
+	assert.match(p.present(machine("machine-refuses"), null, "en").keeper, /^If this does not help, call/);
+});
+
+test("who takes a board out sees which one comes next", () => {
+	for (const state of ["take-out", "used", "number-range", "number-done"]) {
+		assert.equal(p.present(machine(state, { Facts: { board: 17, copy: 1, copies: 1 } }), null, "en").next, "Next: board 19", state);
+		assert.equal(p.present(machine(state, { NextBoard: 0 }), null, "en").next, "", state);
+	}
 });
 
 test("an answer names the question that was on the screen", () => {
