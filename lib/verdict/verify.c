@@ -701,6 +701,28 @@ static void put_pocket(struct sentence *sentence, const struct facts *facts, uns
 		say_number(sentence, facts, N_("pocket {number}"), pocket);
 }
 
+/* A card as players of the language write it: "♠Kn" in Norwegian is SJ. */
+static void put_card(struct sentence *sentence, const struct facts *facts, unsigned int card)
+{
+	static const char honours[] = N_("A K Q J");
+	static const char *const suits[] = { "♠", "♥", "♦", "♣" };
+	const char *letters = dealbox_law_translate(facts->language, honours);
+	unsigned int rank = card % 13;
+
+	if (letters == honours || card >= DEALBOX_CARDS) {
+		sentence_add(sentence, "%s", dealbox_card_name(card));
+		return;
+	}
+	sentence_add(sentence, "%s", suits[card / 13]);
+	if (rank > 3) {
+		sentence_add(sentence, "%u", 14 - rank);
+		return;
+	}
+	while (rank--)
+		letters += strcspn(letters, " ") + 1;
+	sentence_add(sentence, "%.*s", (int)strcspn(letters, " "), letters);
+}
+
 static bool is(const char *name, size_t size, const char *word)
 {
 	return size == strlen(word) && !memcmp(name, word, size);
@@ -713,7 +735,7 @@ static void put(struct sentence *sentence, const char *name, size_t size,
 	const struct dealbox_difference *difference = facts->difference;
 
 	if (is(name, size, "card") && facts->reveal && difference->card != DEALBOX_NONE)
-		sentence_add(sentence, "%s", dealbox_card_name(difference->card));
+		put_card(sentence, facts, difference->card);
 	else if (is(name, size, "card"))
 		say(sentence, facts, N_("a card"));
 	else if (is(name, size, "position"))

@@ -1537,6 +1537,45 @@ static void nothing_of_the_cards_stays_in_memory(void **state)
 
 /* -- words ------------------------------------------------------------------------ */
 
+/* What --reveal shows: in English the card's name in deal files, elsewhere what players write. */
+static void a_card_is_named_as_its_players_name_it(void **state)
+{
+	static const struct {
+		const char *language;
+		uint8_t card;
+		const char *name;
+	} rows[] = {
+		{ NULL, 3, "SJ" }, { "en", 2, "SQ" }, { "en", 4, "ST" }, { "de", 0, "SA" },
+		{ "nb", 0, "♠E" }, { "nb", 1, "♠K" }, { "nb", 2, "♠D" }, { "nb", 3, "♠Kn" },
+		{ "nb", 4, "♠10" }, { "nb", 12, "♠2" }, { "nb", 13, "♥E" }, { "nb", 29, "♦Kn" },
+		{ "nb", 51, "♣2" }, { "el", 15, "♥Ν" }, { "el", 39, "♣Α" }, { "fr", 14, "♥R" },
+		{ "fr", 3, "♠V" }, { "ru", 26, "♦Т" }, { "ru", 42, "♣В" }, { "ru", 43, "♣10" },
+	};
+	char text[200], begin[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct dealbox_difference difference = {
+			.kind = DEALBOX_DIFFERENCE_FACE_UP, .card = rows[i].card, .position = 1,
+			.pocket = 3,
+		};
+
+		snprintf(begin, sizeof(begin), "%s, ", rows[i].name);
+		dealbox_difference_text(&difference, true, rows[i].language, text, sizeof(text));
+		assert_memory_equal(text, begin, strlen(begin));
+		/* and never without leave */
+		dealbox_difference_text(&difference, false, rows[i].language, text, sizeof(text));
+		assert_null(strstr(text, rows[i].name));
+	}
+	/* a joker has one name everywhere */
+	const struct dealbox_difference joker = {
+		.kind = DEALBOX_DIFFERENCE_FACE_UP, .card = 52, .pocket = 3,
+	};
+
+	dealbox_difference_text(&joker, true, "nb", text, sizeof(text));
+	assert_memory_equal(text, dealbox_card_name(52), strlen(dealbox_card_name(52)));
+}
+
 static void every_difference_has_its_sentence(void **state)
 {
 	static const struct {
@@ -1652,12 +1691,13 @@ static void every_language_has_its_sentences(void **state)
 		.code = DEALBOX_EV_REPEATED_CARD, .count = 2, .count_expected = 13,
 	};
 	char english[512], text[512];
-	const char *language;
+	const char *language, *card;
 	size_t l, length;
 	unsigned int n;
 
 	(void)state;
 	for (l = 0; (language = dealbox_law_language(l)); l++) {
+		card = strcmp(language, "en") ? "♠7" : "S7";
 		for (n = 0; n < 2 * DEALBOX_DIFFERENCES; n++) {
 			difference.kind = (uint8_t)(n / 2);
 			length = dealbox_difference_text(&difference, n & 1, language, text,
@@ -1667,7 +1707,7 @@ static void every_language_has_its_sentences(void **state)
 			assert_true(length && length < 256);
 			assert_null(strpbrk(text, "{}%"));
 			assert_int_equal(!strcmp(text, english), !strcmp(language, "en"));
-			assert_int_equal(!strstr(text, "S7"), !strstr(english, "S7"));
+			assert_int_equal(!strstr(text, card), !strstr(english, "S7"));
 			assert_true(!(n & 1) || !strchr(english, '2') == !strchr(text, '2'));
 			assert_true(n & 1 || !strstr(english, "pocket") || strchr(text, ' '));
 		}
@@ -1675,8 +1715,8 @@ static void every_language_has_its_sentences(void **state)
 	/* places that are not known */
 	difference.kind = DEALBOX_DIFFERENCE_NOT_LANDED;
 	difference.position = difference.pocket = DEALBOX_NONE;
-	dealbox_difference_text(&difference, true, "fr", text, 20);
-	assert_string_equal(text, "S7, (la derni\u00e8re) ");
+	dealbox_difference_text(&difference, true, "fr", text, 22);
+	assert_string_equal(text, "♠7, (la derni\u00e8re) ");
 	difference.kind = DEALBOX_DIFFERENCE_CARD_UNREAD;
 	dealbox_difference_text(&difference, true, "nb", text, sizeof(text));
 	assert_string_equal(text, "kort (det siste) ble ikke lest, eller ikke godt nok, "
@@ -1812,6 +1852,7 @@ int main(void)
 		cmocka_unit_test(a_verdict_on_a_single_card),
 		cmocka_unit_test(no_memory_is_never_exact),
 		cmocka_unit_test(nothing_of_the_cards_stays_in_memory),
+		cmocka_unit_test(a_card_is_named_as_its_players_name_it),
 		cmocka_unit_test(every_difference_has_its_sentence),
 		cmocka_unit_test(ordinal_numbers),
 		cmocka_unit_test(every_language_has_its_sentences),

@@ -441,6 +441,11 @@ def test_places_of_stops(w):
     assert 21 <= told['card'] <= 52 and 'copies' not in told and 'place' not in told, told
     assert 'reveal' in m['Keys'] and 'redeal' not in m['Keys']
     told_alike(w)
+    assert '  the last stop: ' + m['Diagnosis'] in w.command('status').stdout
+    for language, word in ('nb', 'Trolig'), ('el', 'Πιθανόν'), ('fr', 'probablement'), ('ru', 'Вероятно'):
+        shown = w.command('status', '--lang', language).stdout
+        assert re.search(r'(?m)^  .*%s.*\(%d %%' % (word, told['chance']), shown), shown
+        assert 'last stop' not in shown, shown
     w.object(path, 'Job').Cancel()
     path = begin(w, [12], 0)
     w.tell('READS', 'inject position 5: jam gate')

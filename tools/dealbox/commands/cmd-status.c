@@ -45,6 +45,43 @@ static bool options_parse(struct args *args, bool *json, const char **language)
 	return !args->argc;
 }
 
+/* Which of two same cards was misread, as the service names it in Facts. */
+static const struct {
+	const char *suspect, *message;
+} suspects[] = {
+	{ "earlier", N_("Probably the earlier card was misread (%lld %% of such cases): "
+			"replace it.") },
+	{ "reader", N_("Probably the card at the reader was misread (%lld %% of such cases): "
+		       "replace it.") },
+	{ "deck", N_("Probably both are right, and one is of another deck (%lld %% of such "
+		     "cases).") },
+};
+
+/*
+ * The service has its diagnosis in English only. What it says beside the instruction is of two same
+ * cards, and is made from the facts.
+ */
+static void diagnosis_print(struct json_object *m, const char *language)
+{
+	struct json_object *facts = NULL;
+	size_t n;
+
+	if (!language || !strcmp(language, "en")) {
+		if (*service_text(m, "diagnosis"))
+			put("  the last stop: %s\n", service_text(m, "diagnosis"));
+		return;
+	}
+	json_object_object_get_ex(m, "facts", &facts);
+	for (n = 0; facts && n < sizeof(suspects) / sizeof(suspects[0]); n++) {
+		if (strcmp(service_text(facts, "suspect"), suspects[n].suspect))
+			continue;
+		put("  ");
+		put(dealbox_law_translate(language, suspects[n].message),
+		    (long long)service_number(facts, "chance"));
+		put("\n");
+	}
+}
+
 static void machine_print(struct json_object *m, const char *language)
 {
 	char text[2048];
@@ -56,8 +93,7 @@ static void machine_print(struct json_object *m, const char *language)
 					  N_("  job %lld, board %lld, copy %lld: card %lld\n")),
 		    (long long)service_number(m, "job"), (long long)service_number(m, "board"),
 		    (long long)service_number(m, "copy"), (long long)service_number(m, "cards"));
-	if (*service_text(m, "diagnosis"))
-		put("  the last stop: %s\n", service_text(m, "diagnosis"));
+	diagnosis_print(m, language);
 }
 
 static enum status status_run(struct args *args)
