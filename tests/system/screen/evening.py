@@ -42,7 +42,7 @@ ACTS = {
     'Put cards into the hopper': ['hopper fill'],
     'No connection to the machine': ['plug'],
     'Deal it again: a card is stuck': ['cover open', 'empty', 'cover close', *VOID],
-    'Put this one in instead': ['KEY D'],
+    'Wrong board is in. Put in this one': ['KEY D'],
     'Dealt already. Take it out': ['remove'],
     'Close the cover': ['cover close'],
 }
