@@ -253,7 +253,8 @@ int set_file(struct dealbox_set *set, const char *name, bool binary)
 	return (int)++set->files_count;
 }
 
-static long keep_label(struct dealbox_set *set, const char *text, size_t size)
+/* Return the place of the label, or a negative errno. */
+static int64_t keep_label(struct dealbox_set *set, const char *text, size_t size)
 {
 	char *place;
 
@@ -279,8 +280,8 @@ static long keep_label(struct dealbox_set *set, const char *text, size_t size)
 	memcpy(place, text, size);
 	place[size] = '\0';
 	set->labels_used += size + 1;
-	return (long)((set->labels_count - 1) * CHUNK_LABELS +
-		      (size_t)(place - set->labels[set->labels_count - 1]));
+	return (int64_t)(set->labels_count - 1) * CHUNK_LABELS +
+	       (place - set->labels[set->labels_count - 1]);
 }
 
 static int add_chunk(struct dealbox_set *set)
@@ -319,9 +320,9 @@ int set_append(struct dealbox_set *set, const struct set_entry *entry)
 		small = ID_NUMBER << SMALL_ID;
 		id = entry->number;
 	} else if (entry->label_size) {
-		long place = keep_label(set, entry->label, entry->label_size);
+		int64_t place = keep_label(set, entry->label, entry->label_size);
 
-		if (place < 0 || place > (long)UINT32_MAX) {
+		if (place < 0 || place > UINT32_MAX) {
 			if (set->count % CHUNK_RECORDS == 0)
 				free(set->chunks[chunks_used(set)]);
 			return place < 0 ? (int)place : -E2BIG;

@@ -28,6 +28,9 @@ static inline unsigned int word_first(uint64_t marks)
 	return (unsigned int)__builtin_ctzll(marks) >> 3;
 }
 
+/* A calling convention of vectors is of no concern to functions that are all inline. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 /* -- sixteen ----------------------------------------------------------------------- */
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));

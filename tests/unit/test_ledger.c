@@ -1482,7 +1482,8 @@ static void test_sets_are_played(void **state)
 	assert_int_equal(found.set, set);
 	assert_string_equal(found.session, "earlier");
 	assert_int_equal(found.boards, 4);
-	assert_in_range(found.at, (time(NULL) - 3600) * 1000000, (time(NULL) + 1) * 1000000);
+	assert_in_range(found.at, (uint64_t)(time(NULL) - 3600) * 1000000,
+			(uint64_t)(time(NULL) + 1) * 1000000);
 	assert_false(found.played);
 	assert_int_equal(found.open, 1);
 	assert_int_equal(get_set(l, 9999).set, 0);

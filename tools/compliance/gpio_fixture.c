@@ -140,7 +140,7 @@ static unsigned int now_ms(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (unsigned int)(now.tv_sec * 1000 + now.tv_nsec / 1000000);
+	return (unsigned int)now.tv_sec * 1000 + (unsigned int)(now.tv_nsec / 1000000);
 }
 
 /* Wait until a line is on or off. Each edge is a reason to look. */

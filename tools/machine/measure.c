@@ -51,7 +51,7 @@ static int64_t clock_now(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 * MS + now.tv_nsec;
+	return now.tv_sec * (1000 * MS) + now.tv_nsec;
 }
 
 static void switch_line(struct measured *m, enum wiring_line line, bool on)

@@ -22,7 +22,8 @@ static char tokens[PCS][LEASE_ID];
 static struct model model;
 static unsigned int inserted[PCS];
 static int job;
-static unsigned long seed, steps, step;
+static uint64_t seed;
+static unsigned long steps, step;
 static char what[160];
 
 static unsigned int pick(unsigned int below)

@@ -156,7 +156,7 @@ static int64_t clock_now(void)
 	struct timespec time;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec * 1000 * MS + time.tv_nsec;
+	return time.tv_sec * (1000 * MS) + time.tv_nsec;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */

@@ -159,9 +159,11 @@ int profile_find(const char *name, struct profile *profile, struct dealbox_error
 static struct share above(struct json_object *report, const char *name, double limit)
 {
 	struct share share = { 0, 0 };
-	double *values = report_values(report, name, &share.trials);
+	size_t count;
+	double *values = report_values(report, name, &count);
 
-	for (size_t i = 0; i < share.trials; i++)
+	share.trials = count;
+	for (size_t i = 0; i < count; i++)
 		share.errors += values[i] > limit;
 	free(values);
 	return share;
