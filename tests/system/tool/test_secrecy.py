@@ -204,18 +204,22 @@ def monitor_hides_cards(box):
     result = watch(box)
     assert_secret(result.out)
     assert "position 17" in result.out and str(0xC0DE00 + 17) not in result.out
+    # of a sorted deck, position and pocket together tell the deal
+    assert "pocket 1" not in result.out, result
     for line in watch(box, "--json").json():
-        assert "card" not in line and "code" not in line, line
+        assert not {"card", "code", "pocket"} & set(line), line
+        # where a card in the wrong pocket belongs
+        assert line["type"] != 0x2b or "arg" not in line, line
 
 
 @test
 def monitor_reveals_on_demand(box):
     result = watch(box, "--reveal")
     for card in ("SA", "H9", "CT", "C2"):
-        assert re.search(r"card %s\b" % card, result.out), result
+        assert re.search(r"pocket \d card %s\b" % card, result.out), result
     lines = watch(box, "--json", "--reveal").json()
     assert [line["card"] for line in lines[:52]] == list(range(52))
-    assert lines[17]["code"] == 0xC0DE00 + 17
+    assert lines[17]["code"] == 0xC0DE00 + 17 and lines[17]["pocket"] == 2
 
 
 @test

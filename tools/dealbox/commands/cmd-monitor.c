@@ -84,8 +84,9 @@ const struct command cmd_monitor = {
 	.name = "monitor",
 	.operands = "",
 	.summary = "Print the events of a machine, until it is unplugged",
-	.about = "One line for each event: time, number, name and place. It only watches, and\n"
-		 "can run during `dealbox deal` on a local: machine. Ctrl-C ends it.",
+	.about = "One line for each event: time, number, name, and which card of the deal, but\n"
+		 "not its pocket: in a sorted deck, that would tell the deal. It only watches,\n"
+		 "and can run during `dealbox deal` on a local: machine. Ctrl-C ends it.",
 	.options = monitor_options,
 	.run = monitor_run,
 };

@@ -14,10 +14,20 @@
 #include "ruling-text.h"
 #include "tool.h"
 
-/* Hide the arguments of unknown events: in a later protocol, they might be cards. */
+/*
+ * Hide the arguments of unknown events: in a later protocol, they might be cards. Of a card in the
+ * wrong pocket, the argument is the pocket where it belongs.
+ */
 static bool args_are_open(uint32_t type)
 {
-	return strcmp(dealbox_event_name(type), dealbox_event_name(UINT32_MAX));
+	return type != DEALBOX_EV_WRONG_POCKET &&
+	       strcmp(dealbox_event_name(type), dealbox_event_name(UINT32_MAX));
+}
+
+/* Of a sorted deck, the position of a card names it, and with its pocket tells the deal. */
+static bool pocket_is_open(const struct dealbox_event *event)
+{
+	return event->position == DEALBOX_NONE;
 }
 
 /* Numbers of an event, with their names in JSON and traces */
@@ -76,6 +86,7 @@ static bool field_hidden(const struct dealbox_event *event, const struct field *
 	if (reveal)
 		return false;
 	return !strcmp(field->name, "card") ||
+	       (!strcmp(field->name, "pocket") && !pocket_is_open(event)) ||
 	       (!strcmp(field->name, "code") && !dealbox_event_code_open(event->type));
 }
 
@@ -183,7 +194,7 @@ void event_to_text(const struct dealbox_event *event, bool reveal, char *text, s
 		append(text, size, " insertion %u", event->insertion);
 	if (event->position != DEALBOX_NONE)
 		append(text, size, " position %u", event->position);
-	if (event->pocket != DEALBOX_NONE)
+	if (event->pocket != DEALBOX_NONE && (reveal || pocket_is_open(event)))
 		append(text, size, " pocket %u", event->pocket);
 	if (reveal && event->card != DEALBOX_NONE)
 		append(text, size, " card %s", dealbox_card_name(event->card));
