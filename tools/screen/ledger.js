@@ -3,14 +3,18 @@
 import { h, show } from "./dom.js";
 import { OUTCOMES } from "./present.js";
 import { N_, say } from "./sentence.js";
+import { command } from "./service.js";
 
-function receipt(app, job, [added, user, head, insertions]) {
+/* The name of a user of that computer; the number if it has none. */
+const user_name = user => command(["getent", "passwd", String(user)]).then(line => line.split(":")[0] || String(user), () => String(user));
+
+function receipt(app, job, [added, , head, insertions], user) {
 	const text = (message, values) => say(app.language, message, values);
 	const time = at => at ? new Date(at / 1000).toLocaleString(app.language) : "";
 
 	return h("div", {},
 		 h("p", {}, text(N_("Job {job}, added {time}"), { job: job.Id, time: time(added) })),
-		 h("p", { class: "soft" }, text(N_("For checks of the ledger: user number {user}, head {head}"), { user, head: head.slice(0, 16) })),
+		 h("p", { class: "soft" }, text(N_("Added by {user}. For checks of the ledger: head {head}"), { user, head: head.slice(0, 16) })),
 		 h("div", { class: "scroll", tabindex: 0 }, h("table", {},
 			h("thead", {}, h("tr", {}, [N_("Board"), N_("Copy"), N_("Machine"), N_("Begun"), N_("Ended"), N_("Outcome")]
 				.map(name => h("th", { scope: "col" }, text(name))))),
@@ -32,7 +36,8 @@ export function ledger_view(main, app) {
 	function panel_of(path, job) {
 		const inside = h("div", {}, h("p", {}, say(app.language, N_("One moment"))));
 
-		app.service.call(path, "Job", "GetReceipt").then(values => show(inside, receipt(app, job, values)), app.refused);
+		app.service.call(path, "Job", "GetReceipt")
+			.then(async values => show(inside, receipt(app, job, values, await user_name(values[1])))).catch(app.refused);
 		return h("section", { class: "panel" }, h("h2", {}, job.Session), inside);
 	}
 

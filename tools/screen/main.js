@@ -204,7 +204,7 @@ function play_sounds() {
 	const now = sounds.due(app.service.machines, heard, setting("sound") === "on");
 
 	heard = now.states;
-	now.tones.forEach(sounds.play);
+	now.heard.forEach(sounds.play);
 }
 
 /* Ask for what a job's properties do not say: its copies, for the grid, and how fast they came. */

@@ -47,6 +47,11 @@ function fake_client() {
 	};
 }
 
-window.cockpit = { language: "en", dbus: fake_client, spawn: () => ({ input: () => {}, then: () => new Promise(() => {}) }) };
+/* The computer's users: one. */
+const fake_spawn = words => ({ input: () => {}, then: words[0] !== "getent" ? () => new Promise(() => {}) :
+	(found, none) => words[2] === "1000" ? found(new TextEncoder().encode("kari:x:1000:1000:Kari:/home/kari:/bin/sh\n")) : none({}) });
+
+window.cockpit = { language: "en", dbus: fake_client, spawn: fake_spawn };
+window.fake_answers = fake_answers;
 window.fake_calls = fake_calls;
 window.fake = objects => { fake_objects = objects; fake_owner(":1.1"); };

@@ -144,6 +144,19 @@ def views_fit(browser, url, size, language):
     assert not wide, '\n'.join(wide)
 
 
+def who_added_it(browser, url):
+    """The ledger's user by name, or by number where that computer has no such user."""
+    resize(browser, *SIZES['tablet'])
+    settings(browser, url, 'en')
+    browser.execute_async_script('window.show_state("none").then(arguments[0])')
+    for user, name in (1000, 'kari'), (4711, '4711'):
+        browser.execute_script('window.fake_answers.GetReceipt[1] = arguments[0]', user)
+        open_view(browser, 'ledger')
+        text = browser.execute_script('return document.querySelector("main").innerText')
+        assert 'Added by %s. For' % name in text, text
+        open_view(browser, 'now')
+
+
 def main():
     tap = Tap()
     folder = tempfile.mkdtemp(prefix='gallery-')
@@ -163,6 +176,7 @@ def main():
                 tap.run(walk, browser, url, size, language, name='every state, %s, %s' % (size, language))
             for size in ('tablet', 'phone') if not sample else ('phone',) if language == 'ru' else ():
                 tap.run(views_fit, browser, url, size, language, name='other views, %s, %s' % (size, language))
+        tap.run(who_added_it, browser, url, name='who added a job')
         for light in ('day', 'dark'):
             tap.run(accessible, browser, url, light, name='axe-core finds nothing, %s' % light)
         tap.run(walk, browser, url, 'tablet', 'ru', 'dark', 'left', name='every state, dark, left-handed')

@@ -408,33 +408,47 @@ test("statistics: a plot, its words, and tables", () => {
 	assert.deepEqual(m.statistics("en", []).bars, []);
 });
 
-test("each state is heard once when it comes, and none with sounds off", () => {
-	const alike = p.TONES.filter(tone => sounds.notes_of(tone).length).map(tone => sounds.notes_of(tone).join());
+test("each state has its tune, which is no other's", () => {
+	const tunes = Object.fromEntries(s.state_names().map(state => [state, sounds.tune_of(state).join(" ") + " "]));
+	const begins = Object.fromEntries(Object.entries(sounds.BEGINNINGS).map(([tone, notes]) => [tone, notes + " "]));
 
-	assert.equal(new Set(alike).size, alike.length, "two tones sound alike");
+	assert.deepEqual(Object.keys(sounds.ENDS), s.state_names());
+	assert.deepEqual(Object.keys(sounds.BEGINNINGS).sort(), [...p.TONES].sort());
+	/* nor is one the beginning of another, so each is known when it ends */
+	for (const of of [tunes, begins])
+		for (const [one, notes] of Object.entries(of))
+			for (const [other, others] of Object.entries(of))
+				assert.ok(one === other || !others.startsWith(notes), `${one} and ${other} sound alike`);
+	for (const state of s.state_names()) {
+		const notes = sounds.tune_of(state);
+
+		assert.ok(notes.length >= 2 && notes.length <= 5 && notes.every(one => one > 150 && one < 1400), `${state}: ${notes}`);
+	}
+	assert.deepEqual(sounds.tune_of("insert-board"), [392, 523, 659, 659]);
+	/* of a newer service */
+	assert.deepEqual(sounds.tune_of("what"), [440, 440]);
+});
+
+test("each state is heard once when it comes, and none with sounds off", () => {
 	for (const state of s.state_names()) {
 		const other = state === "none" ? "no-work" : "none", now = { "/a": machine(state), "/b": machine("none") };
-		const before = { "/a": other, "/b": "none" }, tone = p.STATES[state].tone;
+		const before = { "/a": other, "/b": "none" };
 
-		assert.deepEqual(sounds.due(now, before, true), { states: { "/a": state, "/b": "none" }, tones: [tone] }, state);
-		assert.deepEqual(sounds.due(now, before, false).tones, [], state);
+		assert.deepEqual(sounds.due(now, before, true), { states: { "/a": state, "/b": "none" }, heard: [state] }, state);
+		assert.deepEqual(sounds.due(now, before, false).heard, [], state);
 		/* the next change of another property, and the page's beginning */
-		assert.deepEqual(sounds.due(now, sounds.due(now, before, true).states, true).tones, [], state);
-		assert.deepEqual(sounds.due(now, {}, true).tones, [], state);
-		/* where hands are needed, there is a sound; where not, none */
-		assert.equal(sounds.notes_of(tone).length > 0, !["deal", "rest"].includes(tone), state);
+		assert.deepEqual(sounds.due(now, sounds.due(now, before, true).states, true).heard, [], state);
+		assert.deepEqual(sounds.due(now, {}, true).heard, [], state);
 		/* the key that switches sounds off answers nothing */
 		assert.ok(!p.present(machine(state), null, "en").keys.some(key => key.code === sounds.KEY), state);
 	}
 	/* switched off while a state changes, it is not heard later */
 	const quiet = sounds.due({ "/a": machine("jam") }, { "/a": "none" }, false);
 
-	assert.deepEqual(sounds.due({ "/a": machine("jam") }, quiet.states, true).tones, []);
-	/* of a newer service */
-	assert.deepEqual(sounds.due({ "/a": { State: "what" } }, { "/a": "none" }, true).tones, ["look"]);
+	assert.deepEqual(sounds.due({ "/a": machine("jam") }, quiet.states, true).heard, []);
 });
 
-test("a sound is its notes, and there is none before a key or a tap", () => {
+test("a tune is its notes, one tune after the other, and there is none before a key or a tap", () => {
 	const begun = [];
 	const node = () => ({ frequency: {}, gain: { setValueAtTime() {}, exponentialRampToValueAtTime() {} },
 		connect: next => next, start(at) { begun.push([this.frequency.value, at]); }, stop() {} });
@@ -445,14 +459,13 @@ test("a sound is its notes, and there is none before a key or a tap", () => {
 		createOscillator() { return node(); }
 		createGain() { return node(); }
 	};
-	sounds.play("void");
+	sounds.play("jam");
 	assert.deepEqual(begun, []);
 	sounds.allow();
-	for (const tone of p.TONES) {
-		begun.length = 0;
-		sounds.play(tone);
-		assert.deepEqual(begun.map(([frequency]) => frequency), sounds.notes_of(tone), tone);
-		assert.deepEqual(begun.map(([, at]) => at), [...begun.map(([, at]) => at)].sort((a, b) => a - b), tone);
-	}
+	const wanted = s.state_names().flatMap(state => sounds.tune_of(state));
+
+	s.state_names().forEach(sounds.play);
+	assert.deepEqual(begun.map(([frequency]) => frequency), wanted);
+	assert.ok(begun.every(([, at], n) => !n || at > begun[n - 1][1]));
 	delete globalThis.AudioContext;
 });

@@ -5,6 +5,7 @@ One machine and one screen. Settings are changed, a test deal is made, files com
 damaged; a set is dealt again, and a job gets more copies.
 """
 import os
+import pwd
 import re
 import subprocess
 import sys
@@ -238,6 +239,12 @@ def kept(screen):
     wait('both ticks', lambda: ticks() == {'EMU1': (True, True), 'EMU2': (True, True)})
 
 
+def receipts(screen):
+    """Who added a job, by name, and what was dealt."""
+    screen.open('ledger')
+    screen.says(re.escape('Added by %s. ' % pwd.getpwuid(os.getuid()).pw_name))
+
+
 def quiet(screen):
     """The key that switches sounds off and on, in every view, but not while somebody writes."""
     def pressed():
@@ -300,6 +307,7 @@ def main():
             tap.run(dropped, screen, name='a file that is dropped')
             tap.run(again, screen, name='a set is dealt again, with more copies')
             tap.run(kept, screen, name='a job is kept to one of two machines')
+            tap.run(receipts, screen, name='who added a job, in the ledger')
             tap.run(quiet, screen, name='sounds are switched off by a key')
             tap.run(event, screen, name='the panel of an event')
             tap.run(no_complaint, browser, name='nothing on the console')
