@@ -160,6 +160,20 @@ def numbers_tell_cards_only_to_who_asks(box):
 
 
 @test
+def numbers_need_not_be_arguments(box):
+    """All users of a computer see the arguments of a program."""
+    def piped(text, *args):
+        return box.begin("number", *args, "-", stdin=subprocess.PIPE).finish(text)
+
+    piped("0\n").expect(2, "--reveal")
+    given = box.dealbox("number", "--reveal", "0", "29029292115066478884550230894").expect(0)
+    assert piped("0\r\n29029292115066478884550230894\n", "--reveal").expect(0).out == given.out
+    piped(" \n", "--reveal").expect(2, "there is no number on standard input")
+    refused = piped("0\nx\n1\n", "--reveal").expect(2, "'x' is not the number of a deal")
+    assert len(refused.out.splitlines()) == 1, refused
+
+
+@test
 def published_deals_are_those_of_the_keys(box):
     example(box)
     box.dealbox("square", "deal", "example").expect(0, "rr1.pbn", "qf3.pbn: Quarter final, set 3, boards 1-8")

@@ -57,6 +57,30 @@ static enum status unrank(const struct call *call, const char *text)
 	return STATUS_DONE;
 }
 
+#define PIPED_ROOM	((size_t)1 << 20)
+
+/* Numbers of standard input: every user can read the arguments of a program. */
+static enum status unrank_piped(const struct call *call)
+{
+	static const char between[] = " \t\r\n";
+	enum status status = STATUS_INPUT;
+	struct blob blob = { 0 };
+	char *text, *rest;
+
+	if (!file_read_piped(PIPED_ROOM, &blob))
+		goto out;
+	text = strtok_r(blob.data, between, &rest);
+	if (!text) {
+		complain("give one number a line", "there is no number on standard input");
+		goto out;
+	}
+	for (status = STATUS_DONE; !status && text; text = strtok_r(NULL, between, &rest))
+		status = unrank(call, text);
+out:
+	blob_wipe(&blob);
+	return status;
+}
+
 static enum status rank(const struct call *call, char *const *files, int count)
 {
 	struct dealbox_board board;
@@ -109,6 +133,8 @@ static enum status number_run(struct args *args)
 	if (!reveal)
 		return args_wrong(args,
 				  "a number reveals all cards of its deal: confirm with --reveal");
+	if (args->argc == 1 && !strcmp(args->argv[0], "-"))
+		return unrank_piped(&call);
 	if (file_exists(args->argv[0]))
 		return rank(&call, args->argv, args->argc);
 	for (int i = 0; !status && i < args->argc; i++)
@@ -125,10 +151,12 @@ static const struct option_row number_options[] = {
 
 const struct command cmd_number = {
 	.name = "number",
-	.operands = "FILE...|NUMBER...",
+	.operands = "FILE...|NUMBER...|-",
 	.summary = "Convert deals to numbers, and numbers to deals",
 	.about = "For files: the number of each deal. For numbers: the deal. A number reveals\n"
-		 "every card, so --reveal is required. The three numberings differ.",
+		 "every card, so --reveal is required; all users see the arguments of a command, so\n"
+		 "- reads numbers of deals still to be played from standard input. The three\n"
+		 "numberings differ.",
 	.options = number_options,
 	.run = number_run,
 };
