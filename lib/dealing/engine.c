@@ -904,7 +904,6 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 		return shows(d, locked ? d->barred : DEALBOX_OPERATOR_STOPPED);
 	/* whatever it says, or its own start key does: a plan tells the deal */
 	if (d->unknown) {
-		d->start = false;
 		d->copy = (struct copy){ 0 };
 		return shows(d, DEALBOX_OPERATOR_NEW);
 	}
@@ -913,10 +912,8 @@ static bool next_free(struct engine *d, struct jobs *jobs, const struct others *
 	/* locked when it was put in, and nobody is to deal it */
 	if (!job && d->insertion && !d->released && d->capabilities & DEALBOX_CAP_BOARD_LOCK)
 		return does(d, step, STEP_RELEASE);
-	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE))) {
-		d->start = false;
+	if (!job || (d->original && !(job->options & DEALBOX_JOB_CAPTURE)))
 		return shows(d, d->original ? DEALBOX_OPERATOR_CAPTURED : state);
-	}
 	if (d->ledger)
 		return shows(d, DEALBOX_OPERATOR_LEDGER);
 	if (job->options & DEALBOX_JOB_CAPTURE)
