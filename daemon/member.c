@@ -326,9 +326,10 @@ static void known_take(struct member *m, const struct round_record *records, siz
 	size_t n;
 
 	known_clear(m);
-	m->known = calloc(count + 1, sizeof(*m->known));
-	if (!m->known)
+	known = calloc(count + 1, sizeof(*known));
+	if (!known)
 		return;
+	m->known = known;
 	for (n = 0; n < count; n++) {
 		known = &m->known[m->known_count++];
 		*known = (struct known){ .insertion = records[n].record.insertion,

@@ -102,12 +102,13 @@ static void put(struct sentence *sentence, const char *name, size_t size, const 
 
 	for (n = 0; strlen(fields[n].name) != size || memcmp(fields[n].name, name, size); n++)
 		;
-	text = fields[n].number < fields[n].count ? fields[n].texts[fields[n].number] : NULL;
-	if (!fields[n].texts)
+	if (!fields[n].texts) {
 		sentence_add(sentence, "%u", fields[n].number);
-	else
-		sentence_add(sentence, "%s", dealbox_law_translate(told->language,
-			     text ? text : N_("unknown event")));
+		return;
+	}
+	text = fields[n].number < fields[n].count ? fields[n].texts[fields[n].number] : NULL;
+	sentence_add(sentence, "%s", dealbox_law_translate(told->language,
+		     text ? text : N_("unknown event")));
 }
 
 static void say(struct sentence *sentence, const struct told *told, const char *message)

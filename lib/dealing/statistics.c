@@ -95,11 +95,11 @@ static bool is_read(const struct dealbox_event *e)
 
 static void count_reading(struct place *place, const struct dealbox_event *e)
 {
-	if (e->type != DEALBOX_EV_CARD_READ || !is_read(e))
+	const bool read = e->type == DEALBOX_EV_CARD_READ && is_read(e);
+
+	if (!read || (place->card != DEALBOX_NONE && place->card != e->card))
 		place->failed++;
-	else if (place->card != DEALBOX_NONE && place->card != e->card)
-		place->failed++;
-	if (e->type == DEALBOX_EV_CARD_READ && is_read(e))
+	if (read)
 		place->card = e->card;
 }
 

@@ -265,7 +265,7 @@ bool dealbox_log_find(const struct dealbox_log *log, const char *session, uint32
 		size_t size;
 		const char *text = dealbox_log_leaf(log, i, &size);
 
-		found = memmem(text, size, wanted, (size_t)length);
+		found = text && memmem(text, size, wanted, (size_t)length);
 		if (found)
 			*index = i;
 	}

@@ -24,8 +24,8 @@ const char *const law_issue_cause[ISSUES] = {
 	[I_TURN] = N_("The cards are being dealt out of turn."),
 	[I_UNCUT] = N_("The pack was dealt without a cut."),
 	[I_UNSHUFFLED] = N_("The pack was dealt without a shuffle."),
-	[I_SEEN] = N_("During the shuffle and deal a player could have "
-		      "seen a card of another player."),
+	[I_SEEN] = (N_("During the shuffle and deal a player could have "
+		       "seen a card of another player.")),
 	[I_WRONG_HAND] = N_("A player picked up another player's hand and saw a card in it."),
 	[I_DAMAGED] = N_("The pack contains a card that may be known from its back."),
 	[I_NONCONFORMING] = N_("The pack is not as it must be."),

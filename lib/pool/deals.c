@@ -128,7 +128,7 @@ int pool_seal_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY
 		  uint8_t **sealed, size_t *size)
 {
 	size_t count = dealbox_set_count(set), length = HEAD + count * BOARD;
-	uint8_t *clear = calloc(1, length), *at = clear + HEAD;
+	uint8_t *clear = calloc(1, length), *at;
 	struct dealbox_board board;
 	int err = 0;
 
@@ -138,7 +138,8 @@ int pool_seal_set(const uint8_t key[POOL_KEY], const uint8_t public_key[POOL_KEY
 		err = -ENOMEM;
 	if (!err)
 		snprintf((char *)clear + POOL_KEY, PACK, "%s", dealbox_set_pack(set)->name);
-	for (size_t n = 0; n < count && !err; n++, at += BOARD) {
+	for (size_t n = 0; n < count && !err; n++) {
+		at = clear + HEAD + n * BOARD;
 		err = dealbox_set_get(set, n, &board);
 		if (!err && !board.number)
 			err = -EINVAL;

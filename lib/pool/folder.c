@@ -17,7 +17,8 @@
 
 static int failed(const char *folder, const char *name, int err, struct dealbox_error *error)
 {
-	return error_set(error, err, 0, NULL, "%s/%s: %s", folder, name, strerror(-err));
+	error_set(error, err, 0, NULL, "%s/%s: %s", folder, name, strerror(-err));
+	return err;
 }
 
 static int path_of(const char *folder, const char *name, char path[4096])
@@ -62,9 +63,11 @@ static int secret_read(const char *folder, const char *name, char **text, size_t
 			close(fd);
 	}
 	if (err == -EACCES)
-		return error_set(error, err, 0, "only the service's user may read it: chmod 600",
-				 "%s/%s: others may read it, or this user may not", folder, name);
-	return err ? failed(folder, name, err, error) : 0;
+		error_set(error, err, 0, "only the service's user may read it: chmod 600",
+			  "%s/%s: others may read it, or this user may not", folder, name);
+	else if (err)
+		failed(folder, name, err, error);
+	return err;
 }
 
 static bool identity_parse(const char *text, struct pool_identity *identity)
@@ -201,7 +204,7 @@ int pool_read_jobs(const char *folder, struct pool_local **list, size_t *count,
 
 	*list = NULL;
 	*count = 0;
-	if (!err) {
+	if (!err && text) {
 		err = jobs_parse(text, list, count);
 		if (err)
 			failed(folder, "jobs", err, error);
