@@ -63,20 +63,6 @@ static void append_trouble(const struct member_trouble *trouble, void *context)
 						    trouble->why);
 }
 
-static int get_troubles(sd_bus *bus, const char *path, const char *interface, const char *property,
-			sd_bus_message *reply, void *context, sd_bus_error *error)
-{
-	struct listed listed = { reply, 0 };
-
-	(void)bus;
-	(void)path;
-	(void)interface;
-	(void)error;
-	listed.err = sd_bus_message_open_container(reply, 'a', "(uuusus)");
-	member_troubles(context, !strcmp(property, "Refused"), append_trouble, &listed);
-	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
-}
-
 static void append_machine(const struct member_machine *machine, void *context)
 {
 	struct listed *listed = context;
@@ -85,21 +71,6 @@ static void append_machine(const struct member_machine *machine, void *context)
 		listed->err = sd_bus_message_append(listed->reply, "(sssuu)", machine->pc,
 						    machine->name, machine->state, machine->pace_s,
 						    machine->silent_s);
-}
-
-static int get_machines(sd_bus *bus, const char *path, const char *interface, const char *property,
-			sd_bus_message *reply, void *context, sd_bus_error *error)
-{
-	struct listed listed = { reply, 0 };
-
-	(void)bus;
-	(void)path;
-	(void)interface;
-	(void)property;
-	(void)error;
-	listed.err = sd_bus_message_open_container(reply, 'a', "(sssuu)");
-	member_machines(context, append_machine, &listed);
-	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
 }
 
 static void append_copy(const struct lease_copy *copy, void *context)
@@ -111,18 +82,52 @@ static void append_copy(const struct lease_copy *copy, void *context)
 						    copy->copy);
 }
 
-static int get_again(sd_bus *bus, const char *path, const char *interface, const char *property,
-		     sd_bus_message *reply, void *context, sd_bus_error *error)
+static void list_machines(const struct service *s, struct listed *listed)
+{
+	member_machines(s, append_machine, listed);
+}
+
+static void list_surplus(const struct service *s, struct listed *listed)
+{
+	member_troubles(s, false, append_trouble, listed);
+}
+
+static void list_refused(const struct service *s, struct listed *listed)
+{
+	member_troubles(s, true, append_trouble, listed);
+}
+
+static void list_again(const struct service *s, struct listed *listed)
+{
+	member_again(s, append_copy, listed);
+}
+
+/* The properties that are arrays. */
+static const struct {
+	const char *property;
+	const char *type;	/* of an element */
+	void (*list)(const struct service *s, struct listed *listed);
+} lists[] = {
+	{ "Machines", "(sssuu)", list_machines },
+	{ "Surplus", "(uuusus)", list_surplus },
+	{ "Refused", "(uuusus)", list_refused },
+	{ "Again", "(uuu)", list_again },
+};
+
+static int get_list(sd_bus *bus, const char *path, const char *interface, const char *property,
+		    sd_bus_message *reply, void *context, sd_bus_error *error)
 {
 	struct listed listed = { reply, 0 };
+	size_t n = 0;
 
 	(void)bus;
 	(void)path;
 	(void)interface;
-	(void)property;
 	(void)error;
-	listed.err = sd_bus_message_open_container(reply, 'a', "(uuu)");
-	member_again(context, append_copy, &listed);
+	while (strcmp(lists[n].property, property))
+		n++;
+	listed.err = sd_bus_message_open_container(reply, 'a', lists[n].type);
+	lists[n].list(context, &listed);
 	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
 }
 
@@ -174,13 +179,13 @@ const sd_bus_vtable event_vtable[] = {
 	SD_BUS_PROPERTY("Resting", "b", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Left", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("MinutesLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_machines, 0,
+	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_list, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_troubles, 0,
+	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_list, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_troubles, 0,
+	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_list, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Again", "a(uuu)", get_again, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Again", "a(uuu)", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD_WITH_NAMES("Redeal", "uuu",
 				 SD_BUS_PARAM(job) SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
 				 event_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
