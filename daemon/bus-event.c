@@ -6,14 +6,17 @@
 #include "bus-job.h"
 #include "bus-reply.h"
 #include "call-queue.h"
+#include "log.h"
 #include "member.h"
+#include "pool/folder.h"
 
 static int get_event(sd_bus *bus, const char *path, const char *interface, const char *property,
 		     sd_bus_message *reply, void *context, sd_bus_error *error)
 {
 	static const char *const states[MEMBER_STATES] = { "connecting", "online", "offline",
 							   "refused" };
-	struct member_view view = { .event = "", .pc = "", .reason = "" };
+	struct member_view view = { .event = "", .pc = "", .reason = "",
+				    .rest_by = "" };
 	size_t n;
 
 	(void)bus;
@@ -25,7 +28,7 @@ static int get_event(sd_bus *bus, const char *path, const char *interface, const
 		const char *name, *text;
 	} texts[] = {
 		{ "Name", view.event }, { "Pc", view.pc }, { "State", states[view.state] },
-		{ "Reason", view.reason },
+		{ "Reason", view.reason }, { "RestBy", view.rest_by },
 	};
 	const struct {
 		const char *name;
@@ -73,6 +76,15 @@ static void append_machine(const struct member_machine *machine, void *context)
 						    machine->silent_s);
 }
 
+static void append_pc(const struct member_pc *pc, void *context)
+{
+	struct listed *listed = context;
+
+	if (listed->err >= 0)
+		listed->err = sd_bus_message_append(listed->reply, "(ssubsu)", pc->name, pc->state,
+						    pc->open, pc->resting, pc->by, pc->silent_s);
+}
+
 static void append_copy(const struct lease_copy *copy, void *context)
 {
 	struct listed *listed = context;
@@ -85,6 +97,11 @@ static void append_copy(const struct lease_copy *copy, void *context)
 static void list_machines(const struct service *s, struct listed *listed)
 {
 	member_machines(s, append_machine, listed);
+}
+
+static void list_pcs(const struct service *s, struct listed *listed)
+{
+	member_pcs(s, append_pc, listed);
 }
 
 static void list_surplus(const struct service *s, struct listed *listed)
@@ -108,6 +125,7 @@ static const struct {
 	const char *type;	/* of an element */
 	void (*list)(const struct service *s, struct listed *listed);
 } lists[] = {
+	{ "Pcs", "(ssubsu)", list_pcs },
 	{ "Machines", "(sssuu)", list_machines },
 	{ "Surplus", "(uuusus)", list_surplus },
 	{ "Refused", "(uuusus)", list_refused },
@@ -165,6 +183,31 @@ static int event_rest(sd_bus_message *m, struct service *s, sd_bus_error *error)
 }
 METHOD(event_rest, "deal")
 
+/* The same at any PC of the event; the server says to it what somebody here wants. */
+static int event_rest_pc(sd_bus_message *m, struct service *s, sd_bus_error *error)
+{
+	struct member_view view;
+	const char *pc;
+	int rest, err = sd_bus_message_read(m, "sb", &pc, &rest);
+
+	if (err < 0)
+		return err;
+	if (!member_look(s, &view))
+		return -ENOENT;
+	if (!is_name(pc) || strlen(pc) >= POOL_PC)
+		return sd_bus_error_set(error, SD_BUS_ERROR_INVALID_ARGS, "no PC has that name");
+	err = member_rest_pc(s, m, pc, rest);
+	if (err)
+		return sd_bus_error_set(error, ERROR("Event"), err == -EBUSY ?
+					"another one is being asked: try again" :
+					"the server of the event does not answer, or refuses this "
+					"PC: try again when it answers");
+	log_message(MESSAGE_EVENT, NULL, NULL, "event: user %u wants PC %s to %s", sender_person(m),
+		    pc, rest ? "take no copies" : "take copies again");
+	return 1;
+}
+METHOD(event_rest_pc, "manage")
+
 const sd_bus_vtable event_vtable[] = {
 	SD_BUS_VTABLE_START(0),
 	SD_BUS_PROPERTY("Name", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
@@ -177,6 +220,8 @@ const sd_bus_vtable event_vtable[] = {
 	SD_BUS_PROPERTY("Recorded", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Waiting", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Resting", "b", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("RestBy", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Pcs", "a(ssubsu)", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Left", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("MinutesLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_list, 0,
@@ -191,6 +236,8 @@ const sd_bus_vtable event_vtable[] = {
 				 event_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_METHOD_WITH_NAMES("Rest", "b", SD_BUS_PARAM(rest), "", , event_rest_call,
 				 SD_BUS_VTABLE_UNPRIVILEGED),
+	SD_BUS_METHOD_WITH_NAMES("RestPc", "sb", SD_BUS_PARAM(pc) SD_BUS_PARAM(rest), "", ,
+				 event_rest_pc_call, SD_BUS_VTABLE_UNPRIVILEGED),
 	SD_BUS_VTABLE_END
 };
 
@@ -198,6 +245,7 @@ void event_changed(struct service *s)
 {
 	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State",
 				       "Reason", "Since", "LeaseLeft", "Open", "Recorded",
-				       "Waiting", "Resting", "Left", "MinutesLeft", "Machines",
-				       "Surplus", "Refused", "Again", NULL);
+				       "Waiting", "Resting", "RestBy", "Pcs", "Left",
+				       "MinutesLeft", "Machines", "Surplus", "Refused", "Again",
+				       NULL);
 }

@@ -37,6 +37,7 @@ void round_clear(struct round *round)
 	free(round->offers);
 	free(round->here);
 	free(round->machines);
+	free(round->pcs);
 	dealbox_set_free(round->set);
 	lease_clear(&round->ask);
 	sodium_memzero(round, sizeof(*round));
@@ -184,6 +185,23 @@ static void keep_machine(const struct pool_machine *machine, void *context)
 	grown->silent_s = machine->silent_s;
 }
 
+static void keep_rest(const struct pool_rest *rest, void *context)
+{
+	struct round *round = context;
+	struct round_pc *grown = realloc(round->pcs, (round->pc_count + 1) * sizeof(*grown));
+
+	if (!grown)
+		return;
+	round->pcs = grown;
+	grown += round->pc_count++;
+	text_copy(grown->pc, sizeof(grown->pc), rest->pc);
+	text_copy(grown->state, sizeof(grown->state), rest->state);
+	text_copy(grown->by, sizeof(grown->by), rest->by);
+	grown->open = (uint32_t)rest->open;
+	grown->resting = rest->resting;
+	grown->silent_s = rest->silent_s;
+}
+
 static void keep_left(uint64_t copies, void *context)
 {
 	struct round *round = context;
@@ -193,7 +211,7 @@ static void keep_left(uint64_t copies, void *context)
 
 static int look(struct worker *w, struct round *round)
 {
-	const struct pool_view view = { .machine = keep_machine,
+	const struct pool_view view = { .machine = keep_machine, .rest = keep_rest,
 					.left = keep_left,
 					.context = round };
 	struct pool_machine here[ROUND_MACHINES] = { 0 };
@@ -204,8 +222,29 @@ static int look(struct worker *w, struct round *round)
 		here[n] = (struct pool_machine){ .name = round->here[n].name,
 						 .state = round->here[n].state,
 						 .pace_s = round->here[n].pace_s };
-	err = pool_tell_machines(w->pool, w->identity->token, here, n, &round->error);
+	err = pool_tell_machines(w->pool, w->identity->token, here, n, round->open, &round->error);
 	return err ? err : pool_look(w->pool, &view, &round->error);
+}
+
+/* Whether this PC rests, before it asks for copies; and what somebody here wants of another PC. */
+static int rest(struct worker *w, struct round *round)
+{
+	char by[POOL_NAME];
+	int err = pool_get_rest(w->pool, w->identity->token, round->said ? &round->said_rest : NULL,
+				&round->rest, by, &round->error);
+
+	round->rest_known = !err;
+	if (!err)
+		text_copy(round->rest_by, sizeof(round->rest_by), by);
+	if (err || !*round->wish_of)
+		return err;
+	err = pool_wish_rest(w->pool, w->identity->token, round->wish_of, round->wish_rest,
+			     &round->wish_error);
+	round->wish_answered = !err || refuses_one(err);
+	round->wish_err = err;
+	if (!round->wish_answered)
+		round->error = round->wish_error;
+	return round->wish_answered ? 0 : err;
 }
 
 /* Reports come first: a copy that is recorded is not open for anybody, whatever follows. */
@@ -217,6 +256,8 @@ static void run_round(struct worker *w, struct round *round)
 	if (!err)
 		err = pool_get_offers(w->pool, w->identity->token, keep_offer, round,
 				      &round->error);
+	if (!err)
+		err = rest(w, round);
 	for (n = 0; n < round->errand_count && !err; n++)
 		err = run_errand(w, &round->errands[n], &round->error);
 	if (!err && round->set_of)

@@ -54,6 +54,14 @@ struct round_machine {
 	uint64_t silent_s;
 };
 
+/* A PC of the event. */
+struct round_pc {
+	char pc[POOL_PC], state[8], by[POOL_NAME];
+	uint32_t open;
+	bool resting;
+	uint64_t silent_s;
+};
+
 #define ROUND_MACHINES	64	/* that a PC tells of */
 
 struct round {
@@ -63,6 +71,10 @@ struct round {
 	bool look;			/* tell of the machines here, and get those of the event */
 	struct round_machine *here;
 	size_t here_count;
+	uint32_t open;			/* copies that are not begun, with look */
+	bool said, said_rest;		/* somebody here has said whether this PC rests */
+	char wish_of[POOL_PC];		/* a PC that is to rest, or not; "" = none */
+	bool wish_rest;
 	uint32_t set_of;		/* job whose set is wanted; 0 = none */
 	struct lease ask; /* a request with no answer, without what is held; NONE = none */
 	/* the answers: */
@@ -77,7 +89,15 @@ struct round {
 	size_t offer_count;
 	struct round_machine *machines;	/* with look: all of the event */
 	size_t machine_count;
+	struct round_pc *pcs;
+	size_t pc_count;
 	uint64_t left;			/* copies that somebody has to deal */
+	bool rest_known;		/* then: */
+	bool rest;			/* this PC is to rest */
+	char rest_by[POOL_NAME];
+	bool wish_answered;
+	int wish_err;			/* it is refused */
+	struct dealbox_error wish_error;
 	int set_err;
 	struct dealbox_error set_error;
 	struct dealbox_set *set;

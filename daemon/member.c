@@ -74,6 +74,8 @@ struct member {
 	size_t known_count;
 	struct round_machine *machines;
 	size_t machine_count;
+	struct round_pc *pcs;
+	size_t pc_count;
 	uint64_t left;
 	uint64_t looked_ms;
 	/* this PC */
@@ -87,6 +89,11 @@ struct member {
 	bool look;		/* the server may have other jobs, or the connection is lost */
 	bool check;		/* what was reported may not count any more */
 	uint32_t waiting;
+	char rest_by[POOL_NAME];	/* who has said last whether this PC rests */
+	/* what somebody here wants of another PC; NULL = nothing that was not answered */
+	sd_bus_message *wish;
+	char wish_of[POOL_PC];
+	bool wish_rest;
 	/* the connection */
 	enum member_state state;
 	char reason[512];
@@ -840,12 +847,64 @@ static void answer_refusal(struct member *m, const struct round *round)
 	m->ask_ms = pause_until(m);
 }
 
+/* Others may have said whether this PC rests. Returns true if the lease changes. */
+static bool answer_rest(struct member *m, const struct round *round)
+{
+	bool changes = m->lease.said || m->lease.resting != round->rest;
+
+	/* what somebody has said here meanwhile is later */
+	if (!round->rest_known ||
+	    (m->lease.said && (!round->said || round->said_rest != m->lease.resting)))
+		return false;
+	memcpy(m->rest_by, round->rest_by, sizeof(m->rest_by));
+	if (m->lease.resting != round->rest) {
+		m->dry = false;
+		log_message(MESSAGE_EVENT, NULL, NULL, round->rest ?
+			    "event: this PC takes no copies, and gives back what is not begun: "
+			    "%s has said so" :
+			    "event: this PC takes copies again: %s has said so", m->rest_by);
+	}
+	m->lease.resting = round->rest;
+	m->lease.said = false;
+	return changes;
+}
+
+/* Reply to who wants another PC to rest. what: why it cannot be; NULL = the server knows. */
+static void wish_end(struct member *m, const char *what)
+{
+	sd_bus_error error = SD_BUS_ERROR_NULL;
+
+	if (!m->wish)
+		return;
+	if (what)
+		sd_bus_error_setf(&error, ERROR("Event"), "%s", what);
+	if (what)
+		sd_bus_reply_method_error(m->wish, &error);
+	else
+		sd_bus_reply_method_return(m->wish, "");
+	sd_bus_error_free(&error);
+	m->wish = sd_bus_message_unref(m->wish);
+}
+
+static void answer_wish(struct member *m, const struct round *round)
+{
+	char what[sizeof(round->error.what)];
+	const char *of = round->wish_answered ? round->wish_error.what : round->error.what;
+
+	/* who is told that it failed does not expect it to happen later */
+	if (!*round->wish_of && !round->err)
+		return;
+	dealbox_text_safe(of, strlen(of), what, sizeof(what));
+	wish_end(m, round->wish_answered && !round->wish_err ? NULL : what);
+}
+
 static void run(struct member *m);
 static void set_timer(struct member *m);
 
 static void on_round(struct round *round, void *context)
 {
 	struct member *m = context;
+	bool rest;
 	size_t n;
 
 	if (!round) {
@@ -864,6 +923,8 @@ static void on_round(struct round *round, void *context)
 		errand_done(m, &round->errands[n]);
 		m->waiting -= round->errands[n].answered && m->waiting;
 	}
+	rest = answer_rest(m, round);
+	answer_wish(m, round);
 	if (round->err) {
 		answer_error(m, round);
 	} else {
@@ -892,8 +953,12 @@ static void on_round(struct round *round, void *context)
 		m->left = round->left;
 		m->looked_ms = now_of(m).ms;
 		round->machines = NULL;
+		free(m->pcs);
+		m->pcs = round->pcs;
+		m->pc_count = round->pc_count;
+		round->pcs = NULL;
 	}
-	if (round->fresh || round->errand_count || round->answered)
+	if (rest || round->fresh || round->errand_count || round->answered)
 		save(m);
 	round_clear(round);
 	m->news = true;
@@ -1065,6 +1130,7 @@ static void list_here(struct member *m)
 		here[n].pace_s = (uint32_t)((st->dealing.engine.pace + 999999999) / 1000000000);
 	}
 	m->round.here_count = n;
+	m->round.open = count_open(m);
 }
 
 /* Set the timer: the end of the lease, the next try, or the next question. */
@@ -1101,10 +1167,16 @@ static void run(struct member *m)
 	if (!m->busy && m->news && (m->online || now_of(m).ms >= m->retry_ms)) {
 		m->news = false;
 		memcpy(m->round.key, m->key, sizeof(m->key));
+		m->round.said = m->lease.said;
+		m->round.said_rest = m->lease.resting;
 		if (!m->online) {
 			any = true;
 		} else if (collect_errands(m)) {
-			any = m->round.errand_count || m->look;
+			any = m->round.errand_count || m->look || m->lease.said || m->wish;
+			if (m->wish) {
+				memcpy(m->round.wish_of, m->wish_of, sizeof(m->wish_of));
+				m->round.wish_rest = m->wish_rest;
+			}
 			if (m->look)
 				list_here(m);
 			m->look = false;
@@ -1257,6 +1329,7 @@ bool member_close(struct service *s)
 	if (!m)
 		return true;
 	ended = worker_end(m->worker);
+	wish_end(m, "the service ends");
 	sd_event_source_disable_unref(m->timer);
 	s->member = NULL;
 	/* a thread that has not ended uses it */
@@ -1266,6 +1339,7 @@ bool member_close(struct service *s)
 	free(m->ask_jobs);
 	free(m->ask_useless);
 	free(m->machines);
+	free(m->pcs);
 	free(m->jobs);
 	free(m->locals);
 	known_clear(m);
@@ -1275,10 +1349,15 @@ bool member_close(struct service *s)
 	return true;
 }
 
+static uint64_t look_age_s(const struct member *m)
+{
+	return (now_of(m).ms - m->looked_ms) / 1000;
+}
+
 /* Return how long ago its PC has told of the machine. */
 static uint32_t silent_s(const struct member *m, const struct round_machine *machine)
 {
-	return (uint32_t)(machine->silent_s + (now_of(m).ms - m->looked_ms) / 1000);
+	return (uint32_t)(machine->silent_s + look_age_s(m));
 }
 
 bool member_look(const struct service *s, struct member_view *view)
@@ -1297,6 +1376,7 @@ bool member_look(const struct service *s, struct member_view *view)
 		.since = m->since, .waiting = m->waiting, .open = count_open(m),
 		.left_s = m->heard ? (uint32_t)((lease_left(&m->lease, &now) + 999) / 1000) : 0,
 		.resting = m->lease.resting,
+		.rest_by = m->lease.said ? m->identity.name : m->rest_by,
 	};
 	for (n = 0; n < m->known_count; n++)
 		view->recorded += m->known[n].standing == POOL_COUNTS;
@@ -1321,6 +1401,21 @@ void member_machines(const struct service *s,
 		of = &m->machines[n];
 		each(&(struct member_machine){ of->pc, of->name, of->state, of->pace_s,
 					       silent_s(m, of) },
+		     context);
+	}
+}
+
+void member_pcs(const struct service *s, void (*each)(const struct member_pc *pc, void *context),
+		void *context)
+{
+	const struct member *m = s->member;
+	const struct round_pc *of;
+	size_t n;
+
+	for (n = 0; m && n < m->pc_count; n++) {
+		of = &m->pcs[n];
+		each(&(struct member_pc){ of->pc, of->state, of->by, of->open,
+					  (uint32_t)(of->silent_s + look_age_s(m)), of->resting },
 		     context);
 	}
 }
@@ -1387,18 +1482,34 @@ uint64_t member_local(const struct service *s, const struct lease_copy *copy)
 int member_rest(struct service *s, bool rest)
 {
 	struct member *m = s->member;
-	bool old = m->lease.resting;
+	bool old = m->lease.resting, said = m->lease.said;
 
 	if (!m->worker)
 		return -EIO;
 	m->lease.resting = rest;
+	m->lease.said = true;
 	if (!save(m)) {
 		m->lease.resting = old;
+		m->lease.said = said;
 		return -EIO;
 	}
 	m->dry = false;
 	m->news = true;
 	run(m);
 	changed(m);
+	return 0;
+}
+
+int member_rest_pc(struct service *s, sd_bus_message *call, const char *pc, bool rest)
+{
+	struct member *m = s->member;
+
+	if (!m->worker || !m->online || m->wish)
+		return m->wish ? -EBUSY : -ENOTCONN;
+	m->wish = sd_bus_message_ref(call);
+	snprintf(m->wish_of, sizeof(m->wish_of), "%s", pc);
+	m->wish_rest = rest;
+	m->news = true;
+	run(m);
 	return 0;
 }

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <systemd/sd-bus.h>
+
 #include "notice.h"
 #include "pool/lease.h"
 
@@ -38,6 +40,7 @@ struct member_view {
 	uint32_t recorded;		/* boards of this PC that count */
 	uint32_t waiting; /* insertions that the server has not heard of, as far as is known */
 	bool resting;
+	const char *rest_by;		/* the PC or director who has said so last, "" = nobody */
 	uint64_t left;			/* copies of the event that somebody has to deal */
 	uint32_t left_min;		/* for how long, at the pace of all machines; 0 = unknown */
 };
@@ -46,6 +49,15 @@ struct member_view {
 struct member_machine {
 	const char *pc, *name, *state;
 	uint32_t pace_s, silent_s;
+};
+
+/* A PC of the event, as the server knows it. */
+struct member_pc {
+	const char *name, *state;	/* here or lost */
+	const char *by;			/* who has said last whether it rests, "" = nobody */
+	uint32_t open;			/* copies that it has not begun, as it has told */
+	uint32_t silent_s;
+	bool resting;
 };
 
 /* Begin to take part, if the settings name an event. Errors are logged, and the service goes on. */
@@ -61,6 +73,9 @@ bool member_look(const struct service *service, struct member_view *view);
 void member_machines(const struct service *service,
 		     void (*each)(const struct member_machine *machine, void *context),
 		     void *context);
+/* Call each() for the PCs that were admitted. */
+void member_pcs(const struct service *service,
+		void (*each)(const struct member_pc *pc, void *context), void *context);
 /*
  * Call each() for surplus boards (refused = false), or for what the server or the ledger refuses.
  */
@@ -80,5 +95,11 @@ uint64_t member_local(const struct service *service, const struct lease_copy *co
  * take again. Returns 0 or -errno, which is logged.
  */
 int member_rest(struct service *service, bool rest);
+/*
+ * Ask the server to let another PC rest, or take again. call is replied to when the server has
+ * answered, or cannot be asked. Returns 0, -ENOTCONN if it does not answer, or -EBUSY if another
+ * such call waits; then call is not replied to.
+ */
+int member_rest_pc(struct service *service, sd_bus_message *call, const char *pc, bool rest);
 
 #endif

@@ -198,6 +198,8 @@ void lease_print(const struct lease *lease, FILE *out)
 		fputs("lost\n", out);
 	if (lease->resting)
 		fputs("resting\n", out);
+	if (lease->said)
+		fputs("said\n", out);
 	copies_print(lease->held, lease->held_count, "held", out);
 	copies_print(lease->given, lease->given_count, "given", out);
 	fputs(END, out);
@@ -228,6 +230,10 @@ static int line_read(const char *line, struct lease *lease)
 	}
 	if (!strncmp(line, "resting\n", 8)) {
 		lease->resting = true;
+		return 0;
+	}
+	if (!strncmp(line, "said\n", 5)) {
+		lease->said = true;
 		return 0;
 	}
 	if (sscanf(line, "until %36s %" SCNu64, lease->until.boot, &lease->until.ms) == 2)

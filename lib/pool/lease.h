@@ -51,6 +51,7 @@ struct lease {
 	const struct lease_copy *useless; /* TAKE: not these. The caller's, and not saved */
 	size_t useless_count;
 	bool resting;			/* takes no copy until somebody says so */
+	bool said;			/* somebody here has said so, or the opposite: tell it */
 	struct lease_time until;	/* copies may be begun before it */
 	bool lost;			/* somebody has declared the PC lost: ask BACK */
 	struct lease_copy *held;

@@ -305,6 +305,13 @@ int pool_open_job(struct pool *pool, uint32_t job, bool open, struct dealbox_err
 	return pool_run(pool, error, NULL, NULL, "SELECT dealbox.open_job($1, $2)", 2, values);
 }
 
+int pool_let_rest(struct pool *pool, const char *pc, bool rest, struct dealbox_error *error)
+{
+	const char *values[] = { pc, rest ? "t" : "f" };
+
+	return pool_run(pool, error, NULL, NULL, "SELECT dealbox.let_rest($1, $2)", 2, values);
+}
+
 int pool_dismiss(struct pool *pool, uint64_t surplus, struct dealbox_error *error)
 {
 	char number[24];

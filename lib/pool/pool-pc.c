@@ -544,22 +544,60 @@ static char *texts_print(const struct pool_machine *machines, size_t count, size
 }
 
 int pool_tell_machines(struct pool *pool, const char *token, const struct pool_machine *machines,
-		       size_t count, struct dealbox_error *error)
+		       size_t count, uint32_t open, struct dealbox_error *error)
 {
 	char *names = texts_print(machines, count, offsetof(struct pool_machine, name));
 	char *states = texts_print(machines, count, offsetof(struct pool_machine, state));
 	char *paces = numbers_print(machines, count, sizeof(*machines),
 				    offsetof(struct pool_machine, pace_s));
-	const char *values[] = { token, names, states, paces };
+	char number[12];
+	const char *values[] = { token, names, states, paces, number };
 	int err;
+
+	snprintf(number, sizeof(number), "%" PRIu32, open);
 
 	if (names && states && paces)
 		err = pool_run(pool, error, NULL, NULL,
-			       "SELECT dealbox.tell_machines($1, $2, $3, $4)", 4, values);
+			       "SELECT dealbox.tell_machines($1, $2, $3, $4, $5)", 5, values);
 	else
 		err = error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	free(names);
 	free(states);
 	free(paces);
 	return err;
+}
+
+/* ---- resting ------------------------------------------------------------ */
+
+struct rest {
+	bool *rest;
+	char *by;
+};
+
+static int rest_row(const char *const *columns, size_t count, void *context)
+{
+	const struct rest *rest = context;
+
+	(void)count;
+	*rest->rest = pool_true(columns[0]);
+	snprintf(rest->by, POOL_NAME, "%s", columns[1]);
+	return 0;
+}
+
+int pool_get_rest(struct pool *pool, const char *token, const bool *said, bool *rest,
+		  char by[POOL_NAME], struct dealbox_error *error)
+{
+	const char *values[] = { token, !said ? NULL : *said ? "t" : "f" };
+	struct rest out = { rest, by };
+
+	return pool_get(pool, error, rest_row, &out,
+			"SELECT rest, rest_by FROM dealbox.rest_of($1, $2)", 2, values);
+}
+
+int pool_wish_rest(struct pool *pool, const char *token, const char *pc, bool rest,
+		   struct dealbox_error *error)
+{
+	const char *values[] = { token, pc, rest ? "t" : "f" };
+
+	return pool_run(pool, error, NULL, NULL, "SELECT dealbox.wish_rest($1, $2, $3)", 3, values);
 }

@@ -229,13 +229,29 @@ static int pc_row(const char *const *columns, size_t count, void *context)
 		.recorded = pool_number(columns[5]),
 		.surplus = pool_number(columns[6]),
 		.admitted = pool_true(columns[7]),
-		.lost_by = columns[8],
+		.resting = pool_true(columns[8]),
+		.rest_by = columns[9],
+		.lost_by = columns[10],
 	};
 
 	/* the last may be null */
 	if (!pool_full(columns, count - 1) || (!strcmp(pc.state, "lost") && !pc.lost_by))
 		return -EBADMSG;
 	view->pc(&pc, view->context);
+	return 0;
+}
+
+static int rest_row(const char *const *columns, size_t count, void *context)
+{
+	const struct pool_view *view = context;
+
+	if (!pool_full(columns, count))
+		return -EBADMSG;
+	view->rest(&(struct pool_rest){
+		.pc = columns[0], .state = columns[1], .open = pool_number(columns[2]),
+		.resting = pool_true(columns[3]), .by = columns[4],
+		.silent_s = pool_number(columns[5]),
+	}, view->context);
 	return 0;
 }
 
@@ -326,9 +342,11 @@ int pool_look(struct pool *pool, const struct pool_view *view, struct dealbox_er
 		const char *sql;
 	} parts[] = {
 		{ view->pc, pc_row,
-		  "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted, "
-		  "lost_by "
-		  "FROM dealbox.status_pc ORDER BY name" },
+		  "SELECT name, state, silent_s, lease_s, held, recorded, surplus, admitted, rest, "
+		  "rest_by, lost_by FROM dealbox.status_pc ORDER BY name" },
+		{ view->rest, rest_row,
+		  "SELECT name, state, open, rest, rest_by, silent_s FROM dealbox.status_pc "
+		  "WHERE admitted AND state <> 'left' ORDER BY name" },
 		{ view->job, job_row,
 		  "SELECT id, session, priority, copies, open, boards, recorded, held "
 		  "FROM dealbox.status_job ORDER BY id" },

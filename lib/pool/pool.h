@@ -18,7 +18,7 @@
 #include "pool/deals.h"
 #include "pool/lease.h"
 
-#define POOL_VERSION	2	/* of schema.sql */
+#define POOL_VERSION	3	/* of schema.sql */
 
 #define POOL_SESSION	128	/* size of a session's name */
 #define POOL_NAME	128	/* and of that of a PC */
@@ -66,6 +66,17 @@ struct pool_pc {
 	uint64_t lease_s;		/* that its lease still lasts, 0 = it has ended */
 	uint64_t held, recorded, surplus;	/* copies */
 	bool admitted;			/* it has the key of the event */
+	bool resting;		/* it is to take no copies, and to give back what is not begun */
+	const char *rest_by;	/* PC or director's user who has said so, or not, last; "" = none */
+};
+
+/* The same for screens, which need it often. */
+struct pool_rest {
+	const char *pc, *state;
+	uint64_t open;			/* copies that it has not begun, as it has told */
+	bool resting;
+	const char *by;
+	uint64_t silent_s;
 };
 
 struct pool_job {
@@ -108,6 +119,7 @@ struct pool_machine {
 struct pool_view {
 	void (*pc)(const struct pool_pc *pc, void *context);
 	void (*job)(const struct pool_job *job, void *context);
+	void (*rest)(const struct pool_rest *rest, void *context);	/* of those admitted */
 	void (*machine)(const struct pool_machine *machine, void *context);
 	void (*left)(uint64_t copies, void *context);	/* that somebody has to deal; once */
 	void (*surplus)(const struct pool_surplus *surplus, void *context);
@@ -170,6 +182,12 @@ int pool_give(struct pool *pool, const uint8_t key[POOL_KEY], const char *name, 
 
 /* Opens or closes a job. Nobody can take copies of a closed one. -ENOENT: there is no such job. */
 int pool_open_job(struct pool *pool, uint32_t job, bool open, struct dealbox_error *error);
+
+/*
+ * Wants a PC to rest: to take no copies, and to give back what it has not begun; or to take copies
+ * again. The PC does it when it hears of that. -ENOENT: there is no such PC.
+ */
+int pool_let_rest(struct pool *pool, const char *pc, bool rest, struct dealbox_error *error);
 
 /* Records that a surplus board was taken out of play. -ENOENT: it is none. */
 int pool_dismiss(struct pool *pool, uint64_t surplus, struct dealbox_error *error);
@@ -257,10 +275,25 @@ int pool_withdraw(struct pool *pool, const char *token, const char *machine, uin
 		  bool *holds, struct dealbox_error *error);
 
 /*
- * Tells what all machines of this PC do: state and pace of each; pc and silent_s are the server's.
+ * Tells what all machines of this PC do: state and pace of each; pc and silent_s are the server's;
+ * and how many of its copies it has not begun.
  */
 int pool_tell_machines(struct pool *pool, const char *token, const struct pool_machine *machines,
-		       size_t count, struct dealbox_error *error);
+		       size_t count, uint32_t open, struct dealbox_error *error);
+
+/*
+ * Gets whether this PC is to rest, and who has said so last (POOL_NAME bytes, "" = nobody). said:
+ * what somebody at this PC has said since, or NULL; it counts until another one says otherwise.
+ */
+int pool_get_rest(struct pool *pool, const char *token, const bool *said, bool *rest,
+		  char by[POOL_NAME], struct dealbox_error *error);
+
+/*
+ * The same as pool_let_rest(), for somebody at this PC. -ENOENT: there is no such PC, or this one
+ * has no say: it is not admitted, or was declared lost or removed.
+ */
+int pool_wish_rest(struct pool *pool, const char *token, const char *pc, bool rest,
+		   struct dealbox_error *error);
 
 /*
  * Asks the server to say when there may be something to take, and waits for that. pool_wait()

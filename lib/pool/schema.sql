@@ -51,6 +51,10 @@ CREATE TABLE pc (
 	until timestamptz NOT NULL,		-- its lease: end of what it may begin on its own
 	heads integer NOT NULL DEFAULT 0,	-- that it has reported
 	head_bytes bigint NOT NULL DEFAULT 0,
+	rest boolean NOT NULL DEFAULT false,	-- it is to take no copies, and to give back what it has not begun
+	rest_by text,				-- PC or director's user that has said so, or the opposite, last
+	rest_at timestamptz,
+	open integer NOT NULL DEFAULT 0 CHECK (open >= 0),	-- copies that it has not begun, as it has told
 	seen timestamptz NOT NULL
 );
 CREATE UNIQUE INDEX pc_login ON pc (login) WHERE state <> 'left';
@@ -265,6 +269,62 @@ END $$;
 -- Tells the PCs that listen that there may be something to take, or that it is another's now.
 CREATE FUNCTION tell_pcs() RETURNS void LANGUAGE sql AS $$ SELECT pg_notify('dealbox', '') $$;
 
+-- Let a PC rest, or take copies again. No copy moves here: the PC itself gives back what it has not
+-- begun, when it hears of this, so that nothing that it may be dealing goes to another.
+CREATE FUNCTION set_rest(of_pc integer, to_rest boolean, whom text) RETURNS void LANGUAGE plpgsql
+SET search_path = dealbox, pg_temp AS $$
+BEGIN
+	-- a repetition changes nothing, nor who was the first
+	UPDATE pc SET rest = to_rest, rest_by = whom, rest_at = clock() WHERE id = of_pc AND rest <> to_rest;
+	IF FOUND THEN
+		PERFORM tell_pcs();
+	END IF;
+END $$;
+
+-- Returns what the PC with that token is to do, and who has said so ("" = nobody). said: somebody at that
+-- PC has said it himself, and nobody has heard it yet. Also of a PC that has left: nothing follows then.
+CREATE FUNCTION rest_of(my_token uuid, said boolean) RETURNS TABLE (rest boolean, rest_by text)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	mine pc;
+BEGIN
+	IF said IS NOT NULL THEN
+		mine := enter(my_token);
+		PERFORM set_rest(mine.id, said, mine.name);
+	END IF;
+	RETURN QUERY SELECT p.rest, coalesce(p.rest_by, '') FROM pc p
+		WHERE p.token = my_token AND p.login = session_user;
+END $$;
+
+CREATE FUNCTION pc_named(of_name text) RETURNS pc LANGUAGE plpgsql
+SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	that pc;
+BEGIN
+	SELECT * INTO that FROM pc WHERE name = of_name AND state <> 'left' FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'there is no PC % in the event', of_name USING ERRCODE = 'DB007',
+			HINT = '`dealbox event status` lists them';
+	END IF;
+	RETURN that;
+END $$;
+
+-- Somebody at the PC with that token wants another one to rest, or to take copies again. Only a PC that
+-- was admitted, and is neither lost nor removed. It could hold all copies itself, so this is no new power.
+CREATE FUNCTION wish_rest(my_token uuid, of_name text, to_rest boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	-- without a lock: two PCs that wish it of each other would wait for each other
+	my_name text := (SELECT p.name FROM pc p WHERE p.token = my_token AND p.login = session_user
+		AND p.state = 'here' AND p.sealed_key IS NOT NULL);
+BEGIN
+	IF my_name IS NULL THEN
+		RAISE EXCEPTION 'this PC has no say about others: it is not admitted, or was declared lost or removed'
+			USING ERRCODE = 'DB007', HINT = 'ask the director';
+	END IF;
+	PERFORM set_rest((pc_named(of_name)).id, to_rest, my_name);
+END $$;
+
 -- Takes up to `want` more copies, and extends the lease on all that this PC holds; 0 only does the
 -- latter. Returns the copies that this request got, and how long the lease lasts, in ms; 0 if
 -- somebody has declared the PC lost. That is an answer, not an error: it uses up the number of the
@@ -434,8 +494,9 @@ BEGIN
 		VALUES (mine.id, my_origin, my_key, my_note, my_proof, clock());
 END $$;
 
--- Says what all machines of this PC do.
-CREATE FUNCTION tell_machines(my_token uuid, names text[], states text[], paces integer[]) RETURNS void
+-- Says what all machines of this PC do, and how many of its copies it has not begun.
+CREATE FUNCTION tell_machines(my_token uuid, names text[], states text[], paces integer[], not_begun integer)
+RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
 	mine pc := enter(my_token);
@@ -444,6 +505,7 @@ BEGIN
 	IF cardinality(names) > most THEN
 		RAISE EXCEPTION 'a PC has at most % machines', most USING ERRCODE = '22023';
 	END IF;
+	UPDATE pc SET open = not_begun WHERE id = mine.id;
 	DELETE FROM machine m WHERE m.pc = mine.id AND m.name <> ALL (names);
 	INSERT INTO machine (pc, name, state, pace, told)
 		SELECT mine.id, n, s, p, clock() FROM unnest(names, states, paces) AS m(n, s, p)
@@ -518,19 +580,6 @@ BEGIN
 	INSERT INTO copy (job, number, copy) SELECT new_job, b.number, k
 		FROM board b, generate_series(1, of_copies) AS k WHERE b.job = new_job;
 	RETURN new_job;
-END $$;
-
-CREATE FUNCTION pc_named(of_name text) RETURNS pc LANGUAGE plpgsql
-SET search_path = dealbox, pg_temp AS $$
-DECLARE
-	that pc;
-BEGIN
-	SELECT * INTO that FROM pc WHERE name = of_name AND state <> 'left' FOR UPDATE;
-	IF NOT FOUND THEN
-		RAISE EXCEPTION 'there is no PC % in the event', of_name USING ERRCODE = 'DB007',
-			HINT = '`dealbox event status` lists them';
-	END IF;
-	RETURN that;
 END $$;
 
 -- Gives a PC the key of the event, or the set of a job, sealed for its public key.
@@ -624,6 +673,13 @@ BEGIN
 	PERFORM tell_pcs();
 END $$;
 
+-- The director wants a PC to rest, or to take copies again.
+CREATE FUNCTION let_rest(of_name text, to_rest boolean) RETURNS void
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
+BEGIN
+	PERFORM set_rest((pc_named(of_name)).id, to_rest, session_user);
+END $$;
+
 -- Somebody has taken a surplus board out of play.
 CREATE FUNCTION dismiss(of_record bigint) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
@@ -669,7 +725,7 @@ CREATE VIEW status_pc AS SELECT p.name, p.state,
 	(SELECT count(*) FROM copy c WHERE c.pc = p.id) AS held,
 	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'counts') AS recorded,
 	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'surplus') AS surplus,
-	p.sealed_key IS NOT NULL AS admitted, p.lost_by
+	p.sealed_key IS NOT NULL AS admitted, p.lost_by, p.open, p.rest, coalesce(p.rest_by, '') AS rest_by
 	FROM pc p WHERE p.state <> 'left' OR EXISTS (SELECT FROM record r WHERE r.pc = p.id);
 
 CREATE VIEW status_job AS SELECT j.id, j.session, j.priority, j.copies, j.open,
@@ -699,9 +755,9 @@ CREATE VIEW status_again AS SELECT c.job, j.session, c.number, c.copy, string_ag
 	WHERE r.withdrawn_by IS NOT NULL AND c.record IS NULL AND c.pc IS NULL GROUP BY 1, 2, 3, 4;
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA dealbox FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION me, me_here, has_set, admission_of, jobs_of, records_of, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines
+GRANT EXECUTE ON FUNCTION me, me_here, has_set, admission_of, jobs_of, records_of, join_event, take, give_back, report, last_head, report_head, withdraw, back, leave, tell_machines, rest_of, wish_rest
 	TO dealbox_pc;
-GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, dismiss, void
+GRANT EXECUTE ON FUNCTION add_job, give_key, give_set, check_set, open_job, lose, remove, let_rest, dismiss, void
 	TO dealbox_director;
 -- views run functions as whoever reads them
 GRANT EXECUTE ON FUNCTION clock TO dealbox_pc, dealbox_director;

@@ -148,6 +148,7 @@ static void its_text_is_the_same_lease(void **state)
 		if (step == 3)
 			assert_int_equal(lease_ask(&lease, LEASE_BACK, 0, NULL, 0, NONCE), 0);
 		lease.resting = step & 1;
+		lease.said = step & 2;
 		text = text_of(&lease);
 		assert_int_equal(lease_parse(text, &read), 0);
 		again = text_of(&read);
@@ -156,6 +157,7 @@ static void its_text_is_the_same_lease(void **state)
 		assert_int_equal(read.request, lease.request);
 		assert_int_equal(read.lost, lease.lost);
 		assert_int_equal(read.resting, lease.resting);
+		assert_int_equal(read.said, lease.said);
 		assert_int_equal(read.held_count, lease.held_count);
 		assert_int_equal(read.given_count, lease.given_count);
 		lease_clear(&read);

@@ -26,6 +26,59 @@ function machine_row(text, [pc, name, state, pace, silent]) {
 		h("td", { class: "amount" }, pace || "–"));
 }
 
+/* What a PC of the event does, and who has said so. */
+function pc_state(text, state, resting, by, silent) {
+	return [
+		state !== "here" ? text(N_("declared lost")) :
+			silent >= GONE_S ? text(N_("not heard of for {n} min"), { n: minutes_of(silent) }) : "",
+		by && (resting ? text(N_("takes no copies: {by} has said so"), { by }) : text(N_("takes copies: {by} has said so"), { by })),
+	].filter(x => x).join(" · ");
+}
+
+/* Another PC hears of this from the server, and gives back itself what it has not begun. */
+function pc_row(app, text, [pc, state, open, resting, by, silent]) {
+	const label = resting ? text(N_("Take copies again")) : text(N_("Let other PCs deal"));
+
+	async function rest() {
+		if (resting || await ask(text(N_("Is {pc} to give back what nobody has begun there, so that other PCs deal it?"), { pc }), label, text(N_("No"))))
+			app.call(PATH, "Event", "RestPc", "sb", [pc, !resting]);
+	}
+
+	return h("tr", { class: silent >= GONE_S ? "bad" : "", "data-pc": pc }, h("th", { scope: "row" }, pc), h("td", { class: "amount" }, String(open)),
+		h("td", {}, pc_state(text, state, resting, by, silent)),
+		h("td", {}, pc === app.service.event.Pc ? null :
+			h("button", { type: "button", "aria-label": `${pc}: ${label}`, disabled: app.service.event.State !== "online", onclick: rest }, label)));
+}
+
+/* All that event_pcs() shows, as text. */
+export function event_pcs_now({ event }) {
+	return event ? JSON.stringify([event.State, event.Resting, event.Pc,
+		(event.Pcs || []).map(one => [...one.slice(0, -1), one.at(-1) >= GONE_S && minutes_of(one.at(-1))])]) : "";
+}
+
+/* Copies move between PCs: who has which that are not begun, and who rests. */
+export function event_pcs(app) {
+	const event = app.service.event, text = (message, values) => say(app.language, message, values);
+
+	if (!event || event.State === undefined)
+		return null;
+
+	async function rest() {
+		if (event.Resting || await ask(text(N_("Give back what nobody has begun here, so that other PCs deal it?")),
+					       text(N_("Let other PCs deal")), text(N_("No"))))
+			app.call(PATH, "Event", "Rest", "b", [!event.Resting]);
+	}
+
+	return h("div", {},
+		 h("div", { class: "row" }, h("button", { type: "button", onclick: rest },
+			text(event.Resting ? N_("Take copies again") : N_("Let other PCs deal")))),
+		 (event.Pcs || []).length > 0 && h("div", { class: "scroll", tabindex: 0 }, h("table", {},
+			h("caption", { class: "soft" }, text(N_("All PCs of the event"))),
+			h("thead", {}, h("tr", {}, [N_("PC"), N_("Copies not begun"), N_("State"), N_("Change")].map(name =>
+				h("th", { scope: "col" }, text(name))))),
+			h("tbody", {}, event.Pcs.map(one => pc_row(app, text, one))))));
+}
+
 /* A list item that needs a person's attention: a board, or (board 0) a job. */
 function trouble(text, [job, board, copy, machine, , why]) {
 	const what = board ? text(N_("Keep out of play: job {job}, board {board}, copy {copy}"), { job, board, copy }) :
@@ -53,12 +106,6 @@ export function event_panel(app) {
 		return null;
 	const bad = [...event.Surplus || [], ...event.Refused || []];
 
-	async function rest() {
-		if (event.Resting || await ask(text(N_("Give back what nobody has begun here, so that other PCs deal it?")),
-					       text(N_("Let other PCs deal")), text(N_("No"))))
-			app.call(PATH, "Event", "Rest", "b", [!event.Resting]);
-	}
-
 	return h("section", { class: "panel" },
 		 h("h2", {}, [event.Name, event.Pc].filter(x => x).join(" · ")),
 		 h("p", { class: event.State === "online" ? "" : "bad" }, text(EVENT_STATES[event.State] || EVENT_STATES.refused)),
@@ -71,8 +118,7 @@ export function event_panel(app) {
 		   event.MinutesLeft ? " · " + text(N_("about {n} min"), { n: event.MinutesLeft }) : ""),
 		 bad.length > 0 && h("ul", { class: "bad" }, bad.map(one => trouble(text, one))),
 		 (event.Again || []).map(one => again(app, text, one)),
-		 h("div", { class: "row" }, h("button", { type: "button", onclick: rest },
-			text(event.Resting ? N_("Take copies again") : N_("Let other PCs deal")))),
+		 event_pcs(app),
 		 (event.Machines || []).length > 0 && h("div", { class: "scroll", tabindex: 0 }, h("table", {},
 			h("caption", { class: "soft" }, text(N_("All machines of the event"))),
 			h("thead", {}, h("tr", {}, [N_("PC"), N_("Machine"), N_("State"), N_("Seconds for a board")].map(name =>

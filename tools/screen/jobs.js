@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Jobs": a new job from a file, and what becomes of the others. */
 import { ask, ask_number, ask_secret, h, show, with_commands } from "./dom.js";
+import { event_pcs, event_pcs_now } from "./event.js";
 import { boards_text, grid, parse_boards, progress, progress_text, refusal } from "./present.js";
 import { problem_lines } from "./problems.js";
 import { N_, P_, say, say_count } from "./sentence.js";
@@ -238,6 +239,9 @@ function machines_of(app, path, job) {
 	})));
 }
 
+/* Its copies may move to other PCs. */
+const of_event = job => (job.Options || []).includes("event");
+
 function job_panel(app, path, job) {
 	const text = (message, values) => say(app.language, message, values);
 	const of = progress(job, app.rates[path]);
@@ -268,6 +272,7 @@ function job_panel(app, path, job) {
 		   running && h("button", { type: "button", onclick: cancel }, text(N_("Cancel the job"))),
 		   job.State === "done" && h("button", { type: "button", onclick: () => app.print(job.Id) }, text(N_("Print hand records")))),
 		 running ? machines_of(app, path, job) : null,
+		 running && of_event(job) ? event_pcs(app) : null,
 		 rows.length ? h("div", { class: "grid" }, rows.map(row => h("div", { class: "of-board" }, h("span", {}, String(row.board)),
 			row.cells.map(cell => cell_of(app, path, job, row.board, cell))))) : null);
 }
@@ -284,6 +289,7 @@ export function jobs_view(main, app) {
 			const order = { open: 0, paused: 1, repeat: 2, done: 3, cancelled: 4 };
 			const jobs = Object.entries(app.service.jobs).sort(([, a], [, b]) => order[a.State] - order[b.State] || b.Id - a.Id).slice(0, 12);
 			const now = JSON.stringify([Object.keys(app.service.machines),
+				jobs.some(([, job]) => of_event(job)) && event_pcs_now(app.service),
 				jobs.map(([path, job]) => [path, job, app.copies[path], app.rates[path]])]);
 
 			if (now === drawn)

@@ -620,6 +620,75 @@ def a_closed_job_gives_no_copies(box):
 
 
 @test
+def a_pc_rests_when_somebody_says_so(box):
+    """By the director, or at a PC that is admitted; it is recorded who, and moves no copy."""
+    name = event(box)
+    a, b = join(name, "a"), join(name, "b")
+    one = job(name)
+    for pc in "AB":
+        SERVER.sql(name, "SELECT dealbox.give_set('%s', %d, 'sealed')" % (pc, one), "director")
+    got = take(name, "a", a, 1, 2)
+    wish = lambda user, token, pc, rest: SERVER.sql(name, "SELECT dealbox.wish_rest('%s', '%s', %s)" % (token, pc, rest), user)   # noqa: E731
+    rests = lambda: SERVER.sql(name, "SELECT name, rest, rest_by FROM dealbox.status_pc ORDER BY name", "a")     # noqa: E731
+    # a stranger: no PC, or one that nobody has admitted
+    refused("DB007", wish, "b", b, "A", True)
+    refused("DB007", wish, "a", b, "A", True)
+    refused("42501", SERVER.sql, name, "SELECT dealbox.let_rest('A', true)", "b")
+    refused("42501", SERVER.sql, name, "SELECT dealbox.set_rest(1, true, 'B')", "b")
+    refused("42501", SERVER.sql, name, "UPDATE dealbox.pc SET rest = true", "b")
+    refused("42501", wish, "director", b, "A", True)
+    assert rests() == ["A|f|", "B|f|"], rests()
+    for pc in "ab":
+        SERVER.sql(name, "UPDATE dealbox.pc SET sealed_key = 'x' WHERE name = '%s'" % pc.upper())
+    wish("b", b, "A", True)
+    assert rests() == ["A|t|B", "B|f|"], rests()
+    # the first is recorded, and who lifts it
+    director(box, name, "rest", "A").expect(0, "A takes no more copies")
+    assert rests() == ["A|t|B", "B|f|"], rests()
+    director(box, name, "status").expect(0, "A .*2 held, resting, said by B")
+    # no copy moves before the PC itself gives it back
+    assert SERVER.sql(name, "SELECT count(*) FROM dealbox.copy", "a") == ["2"]
+    assert not set(take(name, "b", b, 1, 6)) & set(got), "a copy is held twice"
+    director(box, name, "resume", "A").expect(0, "A takes copies again")
+    assert rests() == ["A|f|director", "B|f|"], rests()
+    # what somebody has said at the PC itself
+    rest_of = lambda said: SERVER.sql(name, "SELECT * FROM dealbox.rest_of('%s', %s)" % (a, said), "a")     # noqa: E731
+    assert rest_of("NULL") == ["f|director"] and rest_of("true") == ["t|A"] and rest_of("NULL") == ["t|A"]
+    # with a token that it found
+    refused("DB001", SERVER.sql, name, "SELECT dealbox.rest_of('%s', false)" % a, "b")
+    assert SERVER.sql(name, "SELECT * FROM dealbox.rest_of('%s', NULL)" % a, "b") == []
+    # a PC that is lost or removed has no say, and nobody has about it
+    SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'")
+    director(box, name, "lost", "B").expect(0)
+    refused("DB007", wish, "b", b, "A", False)
+    director(box, name, "remove", "B").expect(0)
+    refused("DB007", wish, "b", b, "A", False)
+    refused("DB007", wish, "a", a, "B", True)
+    director(box, name, "rest", "B").expect(2, "there is no PC B")
+    # its user as another PC, with the token of the one that was removed
+    c = NOBODY % 7
+    SERVER.sql(name, "SELECT dealbox.join_event('B2', decode(repeat('08', 32), 'hex'), '%s')" % c, "b")
+    refused("DB007", wish, "b", b, "A", False)
+    refused("DB007", wish, "b", c, "A", False)
+    assert rests()[0] == "A|t|A", rests()
+
+
+@test
+def two_pcs_that_wish_it_of_each_other_do_not_wait(box):
+    name = event(box)
+    a, b = join(name, "a"), join(name, "b")
+    SERVER.sql(name, "UPDATE dealbox.pc SET sealed_key = 'x'")
+    wish = "SELECT dealbox.wish_rest('%s', '%s', true);"
+    # at the same instant: the answer to the first is on the way
+    with SERVER.session(name, "BEGIN; %s SELECT 'wished';" % (wish % (a, "B")), "a") as one:
+        while "wished" not in one.stdout.readline():
+            pass
+        SERVER.sql(name, "SET lock_timeout = '5 s'; " + wish % (b, "A"), "b")
+        one.stdin.write("COMMIT;\n")
+    assert SERVER.sql(name, "SELECT rest, rest_by FROM dealbox.status_pc ORDER BY name") == ["t|B", "t|A"]
+
+
+@test
 def a_pc_is_removed_for_good(box):
     """Rebuilt or stolen: no copy is dealt twice, and its user takes part as another PC."""
     name = event(box, "--rehearsal")

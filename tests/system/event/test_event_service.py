@@ -616,6 +616,85 @@ def test_copies_move_to_another_pc():
         judge(name, [one, two], 2 * BOARDS)
 
 
+def test_copies_move_by_what_another_pc_says():
+    """Who has said it is on every screen; the owner gives the copies back itself, and anybody lifts it."""
+    def says(pc, other, rest):
+        pc.object(EVENT, "Event").RestPc(other, rest)
+
+    def seen(pc):
+        return {str(one[0]): (bool(one[3]), str(one[4]), int(one[2])) for one in pc.view()["Pcs"]}
+
+    with world() as (name, (one, two)):
+        add(name)
+        for pc in (one, two):
+            pc.start()
+            wait("copies", lambda pc=pc: pc.view()["Open"] > 2)
+        says(two, "A", True)
+        wait("nothing held", lambda: one.has(Open=0, Resting=True, RestBy="B"))
+        for pc in (one, two):
+            wait("what all see", lambda pc=pc: seen(pc).get("A") == (True, "B", 0) and not seen(pc)["B"][0])
+        assert "B has said so" in one.log()
+        # after a restart, too, and before it takes any
+        one.stop(signal.SIGKILL)
+        asked = rows(name, "SELECT count(*) FROM dealbox.copy WHERE pc = (SELECT id FROM dealbox.pc WHERE name = 'A')")
+        one.start()
+        wait("the server", lambda: one.has(State="online", Resting=True, Open=0))
+        assert asked == ["0"]
+        before = len(one.exact())
+        finish(name, [one, two], BOARDS, more=True)
+        # at most the board that was in the machine
+        assert len(one.exact()) <= before + 1
+        # said at the PC itself, while no server answers: the last word, once it does
+        SERVER.stop("fast")
+        try:
+            wait("offline", lambda: two.has(State="offline"))
+            try:
+                says(two, "A", False)
+            except dbus.DBusException as error:
+                assert error.get_dbus_name() == "io.dealbox1.Error.Event", error
+            else:
+                raise AssertionError("it is said to a server that does not answer")
+            one.rest(False)
+            assert one.has(Resting=False, RestBy="A")
+            one.stop(signal.SIGKILL)
+        finally:
+            SERVER.start()
+        one.start()
+        for pc in (one, two):
+            wait("what was said", lambda pc=pc: seen(pc).get("A", (True,))[:2] == (False, "A"))
+        assert one.has(Resting=False)
+        # by a director, and lifted by a PC
+        run(name, "director", "rest", "B")
+        wait("the director's word", lambda: two.has(Open=0, Resting=True, RestBy="director"))
+        says(one, "B", False)
+        wait("taking again", lambda: two.has(Resting=False, RestBy="A"))
+        for wrong in ("C", "", "x" * 64, "B\n"):
+            try:
+                says(one, wrong, True)
+            except dbus.DBusException as error:
+                assert error.get_dbus_name() == ("io.dealbox1.Error.Event" if wrong == "C" else
+                                                 "org.freedesktop.DBus.Error.InvalidArgs"), error
+            else:
+                raise AssertionError("there is such a PC")
+        finish(name, [one, two], 2 * BOARDS)
+        judge(name, [one, two], 2 * BOARDS)
+
+
+def test_what_is_said_while_a_pc_is_off_is_heard_before_it_takes():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name)
+        run(name, "director", "rest", "A")
+        pc.start()
+        wait("the job", pc.jobs)
+        wait("its rest", lambda: pc.has(State="online", Resting=True, RestBy="director"))
+        for _ in range(30):
+            pc.answer()
+        assert rows(name, "SELECT count(*) FROM dealbox.copy WHERE pc IS NOT NULL OR record IS NOT NULL") == ["0"]
+        run(name, "director", "resume", "A")
+        finish(name, [pc], 2 * BOARDS)
+        judge(name, [pc], 2 * BOARDS)
+
+
 def test_a_service_that_is_killed_loses_nothing():
     draw = random.Random(1)
     with world() as (name, pcs):

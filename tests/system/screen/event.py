@@ -17,6 +17,7 @@ from test_event_service import BOARDS, Pc, add, counted, finish, judge, rows, ru
 from views import Screen        # noqa: E402
 
 WORDS = os.path.abspath(sys.argv[5])
+SECOND = 'second.pbn'       # other deals
 
 
 class Behind(ScreenWorld):
@@ -26,6 +27,11 @@ class Behind(ScreenWorld):
 
 class PcWithPage(Pc, Behind):
     """The PC whose page is looked at."""
+
+
+def second_set(pc):
+    result = pc.command('generate', '--number', str(BOARDS), SECOND)
+    assert result.returncode == 0, result
 
 
 def both_are_seen(screen, name, one, two):
@@ -61,6 +67,34 @@ def copies_move(screen, name, one, two):
     judge(name, [one, two], BOARDS)
 
 
+def copies_move_by_the_page_of_another_pc(screen, name, one, two):
+    """From the page of a job of the event, as from the view of the machines."""
+    add(name, 1, 'more', SECOND)
+    wait('copies', lambda: one.view()['Open'] and two.view()['Open'])
+    screen.open('jobs')
+    row = 'tr[data-pc=B]'
+    screen.says(r'B\s+\d+', row)
+    screen.press('Let other PCs deal', row)
+    screen.press('No', 'dialog')
+    screen.press('Let other PCs deal', row)
+    assert two.has(Resting=False)
+    screen.press('Let other PCs deal', 'dialog')
+    wait('the other rests', lambda: two.has(Open=0, Resting=True, RestBy='A'))
+    screen.says(r'B\s+0\s+takes no copies: A has said so', row)
+    wait('what it gave back', lambda: one.answer() or one.view()['Open'] > 1)
+    # on its own page, and lifted there
+    two.rest(False)
+    screen.says('takes copies: B has said so', row)
+    screen.open('machines')
+    screen.press('Let other PCs deal', 'main ' + row)
+    screen.press('Let other PCs deal', 'dialog')
+    screen.says('takes no copies: A has said so', row)
+    screen.press('Take copies again', 'main ' + row)
+    screen.says('takes copies: A has said so', row)
+    finish(name, [one, two], 2 * BOARDS)
+    assert rows(name, "SELECT count(*) FROM dealbox.record WHERE standing = 'surplus'") == ['0']
+
+
 def a_void_board_is_offered(screen, name, one, two):
     board, copy = one.exact()[0]
     two.rest(True)
@@ -90,13 +124,15 @@ def main():
     os.chdir(service.SERVER.folder)
     try:
         with service.world() as (name, (one, two)):
+            second_set(one)
             one.start()
             two.start()
             browser = open_browser(1024, 600)
             try:
                 browser.get(one.url)
                 screen = Screen(one, browser)
-                for test in (both_are_seen, copies_move, a_void_board_is_offered):
+                for test in (both_are_seen, copies_move, a_void_board_is_offered,
+                             copies_move_by_the_page_of_another_pc):
                     tap.run(test, screen, name, one, two, name=test.__name__.replace('_', ' '))
                 tap.run(no_complaint, browser, name='nothing on the console')
             finally:

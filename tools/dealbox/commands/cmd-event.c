@@ -847,6 +847,8 @@ static void pc_json(const struct pool_pc *pc, void *context)
 	json_add_number(object, "surplus", (int64_t)pc->surplus);
 	json_add_text(object, "lost by", pc->lost_by ? pc->lost_by : "");
 	json_object_object_add(object, "admitted", json_object_new_boolean(pc->admitted));
+	json_object_object_add(object, "resting", json_object_new_boolean(pc->resting));
+	json_add_text(object, "rest by", pc->rest_by);
 	json_object_array_add(lists->pcs, object);
 }
 
@@ -921,6 +923,8 @@ static void pc_say(const struct pool_pc *pc, void *context)
 		put(", %" PRIu64 " surplus", pc->surplus);
 	if (!pc->admitted)
 		put(", not admitted");
+	if (pc->resting)
+		put(", resting, said by %s", pc->rest_by);
 	put("; last heard of %" PRIu64 " min ago, lease %" PRIu64 " min\n", pc->silent_s / 60,
 	    (pc->lease_s + 59) / 60);
 }
@@ -1157,6 +1161,35 @@ static enum status remove_run(struct call *call)
 			      "can take part only as a new PC of another name", pool_remove);
 }
 
+/* ---- rest, resume ---------------------------------------------------------- */
+
+static enum status rest_or_resume(struct call *call, bool rest)
+{
+	const char *name = call->args->argv[1];
+	struct dealbox_error error = { 0 };
+	int err;
+
+	if (!connect_event(call))
+		return STATUS_MACHINE;
+	err = pool_let_rest(call->pool, name, rest, &error);
+	if (err)
+		return refused(err, &error);
+	if (!call->json)
+		say(rest ? "%s takes no more copies, and gives back what it has not begun when it "
+			   "hears of this" : "%s takes copies again", name);
+	return STATUS_DONE;
+}
+
+static enum status rest_run(struct call *call)
+{
+	return rest_or_resume(call, true);
+}
+
+static enum status resume_run(struct call *call)
+{
+	return rest_or_resume(call, false);
+}
+
 /* ---- dismiss, void --------------------------------------------------------- */
 
 static enum status dismiss_run(struct call *call)
@@ -1243,6 +1276,8 @@ static const struct action_row actions[] = {
 	{ "audit", 1, 1, "no operand", audit_run },
 	{ "lost", 2, 2, "the name of a PC", lost_run },
 	{ "remove", 2, 2, "the name of a PC", remove_run },
+	{ "rest", 2, 2, "the name of a PC", rest_run },
+	{ "resume", 2, 2, "the name of a PC", resume_run },
 	{ "dismiss", 2, 2, "the number of a surplus board", dismiss_run },
 	{ "void", 4, 4, "the numbers of a job, board and copy", void_run },
 	{ 0 }
@@ -1360,6 +1395,8 @@ const struct command cmd_event = {
 		 "open JOB: let them take copies again.\n"
 		 "lost PC: say that this PC will not report what it holds; others deal it again.\n"
 		 "remove PC: the same for good; it can take part only as a new PC.\n"
+		 "rest PC: let this PC give back what it has not begun, and take no more.\n"
+		 "resume PC: let it take copies again.\n"
 		 "dismiss NUMBER: record that a surplus board is out of play.\n"
 		 "void JOB BOARD COPY: take back a report whose board is out of play; the copy\n"
 		 "is dealt again.\n"
