@@ -306,7 +306,7 @@ static void leave(struct run *r, enum leaving how)
 	uint32_t done;
 	pid_t child = 0;
 	int fd = -1, ready_pipe[2], error;
-	char byte = 0;
+	unsigned char byte = 0;
 
 	ready(r);
 	do_step(r, "inject position 2: freeze");
@@ -319,8 +319,8 @@ static void leave(struct run *r, enum leaving how)
 		child = fork();
 		if (!child) {
 			fd = open(local_node(r->access->local), O_RDWR | O_CLOEXEC);
-			byte = (char)(fd < 0 || ioctl(fd, DEALBOX_IOC_CLAIM) ||
-				      ioctl(fd, DEALBOX_IOC_CONTROL, &start_of));
+			byte = fd < 0 || ioctl(fd, DEALBOX_IOC_CLAIM) ||
+			       ioctl(fd, DEALBOX_IOC_CONTROL, &start_of);
 			if (write(ready_pipe[1], &byte, 1) != 1)
 				_exit(1);
 			for (;;)

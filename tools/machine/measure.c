@@ -13,7 +13,7 @@
 #define BEAT		(10 * MS)
 #define EVENTS		64
 #define READER_EVENTS	1024
-#define ROUNDS		2		/* cards for each pocket and time */
+#define ROUNDS		2u		/* cards for each pocket and time */
 #define REST		(100 * MS)	/* until a card that was fed lies still */
 #define FALL		1000		/* ms; the core calls more a jam */
 #define CARDS_MAX	64
@@ -212,10 +212,11 @@ static void print_times(struct measured *m)
 	fprintf(m->out, "%-44s %8s %8s %8s ms\n", "", "least", "median", "most");
 	for (unsigned int n = 0; n < STEPS && m->count; n++) {
 		int64_t *times = m->times[n];
+		const size_t middle = m->count / 2;
 
 		qsort(times, m->count, sizeof(*times), by_size);
 		fprintf(m->out, "%-44s %8.1f %8.1f %8.1f\n", steps[n],
-			(double)times[0] / (double)MS, (double)times[m->count / 2] / (double)MS,
+			(double)times[0] / (double)MS, (double)times[middle] / (double)MS,
 			(double)times[m->count - 1] / (double)MS);
 	}
 	fflush(m->out);

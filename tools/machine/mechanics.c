@@ -743,16 +743,17 @@ static bool watch(struct mechanics *m, int fd, uint32_t data)
 static bool open_line(struct mechanics *m, enum wiring_line line, char *error, size_t size)
 {
 	const struct wiring_setting *set = &m->wiring.lines[line];
+	const bool output = line < WIRING_INPUTS;
 	char why[160], called[WIRING_NAME];
 	int value;
 
 	wiring_name(line, called);
-	m->requests[line] = gpio_request(set, line < WIRING_INPUTS ? GPIO_OUTPUT : GPIO_INPUT,
+	m->requests[line] = gpio_request(set, output ? GPIO_OUTPUT : GPIO_INPUT,
 					 line == WIRING_READER ? READER_EVENTS : EVENTS,
 					 &m->offsets[line], why, sizeof(why));
 	if (!m->requests[line])
 		return cannot(error, size, "line %u: %s: %s", set->at, called, why);
-	if (line < WIRING_INPUTS)
+	if (output)
 		return true;
 	value = gpiod_line_request_get_value(m->requests[line], m->offsets[line]);
 	m->level[line] = value == GPIOD_LINE_VALUE_ACTIVE;

@@ -109,8 +109,8 @@ static void table_print(void)
 	}
 	fputs("],\n\"details\":[", stdout);
 	for (n = 0; n < sizeof(details) / sizeof(details[0]); n++) {
-		printf("%s\n{\"first\":%u,\"last\":%u,\"needs\":[", n ? "," : "", details[n].first,
-		       details[n].last);
+		printf("%s\n{\"first\":%u,\"last\":%u,\"needs\":[", n ? "," : "",
+		       (unsigned int)details[n].first, (unsigned int)details[n].last);
 		for (m = 0; m < sizeof(needs) / sizeof(needs[0]); m++)
 			if (details[n].needs == needs[m].bit)
 				text_print(needs[m].name);

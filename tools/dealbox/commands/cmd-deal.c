@@ -78,15 +78,16 @@ static enum status deal(struct args *args, const struct deal_options *options)
 }
 
 /* On an emulated machine, with a ledger that is removed afterwards */
-static enum status rehearse(struct args *args, struct deal_options *options)
+static enum status rehearse(struct args *args, const struct deal_options *options)
 {
+	struct deal_options rehearsed = *options;
 	enum status status = STATUS_MACHINE;
 	struct rehearsal rehearsal;
 
 	if (rehearsal_begin(&rehearsal)) {
-		options->wanted.uri = rehearsal.uri;
-		options->ledger = rehearsal.ledger;
-		status = deal_alone(args, options);
+		rehearsed.wanted.uri = rehearsal.uri;
+		rehearsed.ledger = rehearsal.ledger;
+		status = deal_alone(args, &rehearsed);
 	}
 	rehearsal_end(&rehearsal);
 	return status;

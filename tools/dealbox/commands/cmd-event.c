@@ -299,7 +299,6 @@ static enum status add_run(struct call *call)
 			     &set))
 		return STATUS_INPUT;
 	new_job.set = set;
-	err = -EINVAL;
 	if (!connect_event(call)) {
 		dealbox_set_free(set);
 		return STATUS_MACHINE;

@@ -144,6 +144,17 @@ static int deals_take(struct dealbox_ledger *ledger, const struct dealbox_ledger
 	return err ? err : set_take(ledger, job->set, set);
 }
 
+/* Reads a job and its deals. A job that is not there, or that has no set, stays 0. */
+static int job_take(struct dealbox_ledger *ledger, const char *path, unsigned long number,
+		    struct dealbox_ledger_job *job, struct dealbox_set *set)
+{
+	int err = dealbox_ledger_open(ledger, path, DEALBOX_LEDGER_WRITE);
+
+	if (!err)
+		err = dealbox_ledger_jobs(ledger, number, job_keep, job);
+	return err || !job->set ? err : deals_take(ledger, job, set);
+}
+
 /* Returns a descriptor in memory, or -1 after reporting an error. */
 static int set_put(const struct dealbox_set *set)
 {
@@ -168,8 +179,7 @@ int print_job_deals_of_ledger(const char *path, unsigned long number)
 
 	if (!ledger || !set)
 		complain("free some memory", "out of memory");
-	else if (dealbox_ledger_open(ledger, path, DEALBOX_LEDGER_WRITE) ||
-		 dealbox_ledger_jobs(ledger, number, job_keep, &job))
+	else if (job_take(ledger, path, number, &job, set))
 		complain(dealbox_ledger_error(ledger)->next, "%s",
 			 dealbox_ledger_error(ledger)->what);
 	else if (!job.job)
@@ -177,9 +187,6 @@ int print_job_deals_of_ledger(const char *path, unsigned long number)
 			 number);
 	else if (!job.set)
 		complain("print the file of the deals", "%s: job %lu has no set", path, number);
-	else if (deals_take(ledger, &job, set))
-		complain(dealbox_ledger_error(ledger)->next, "%s",
-			 dealbox_ledger_error(ledger)->what);
 	else
 		fd = set_put(set);
 	dealbox_set_free(set);

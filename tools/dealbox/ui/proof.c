@@ -183,7 +183,7 @@ static int by_session_name(const void *a, const void *b)
 
 struct proof_session *proof_session(struct proof *proof, const char *name)
 {
-	struct proof_session key;
+	struct proof_session key = { 0 };
 
 	snprintf(key.name, sizeof(key.name), "%s", name);
 	return proof->session_count ? bsearch(&key, proof->sessions, proof->session_count,
