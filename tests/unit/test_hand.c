@@ -212,6 +212,29 @@ static void a_board_by_bar_codes_is_exact_by_hand(void **state)
 	dealbox_verdict_free(verdict);
 }
 
+/* 52 cards by two keys each, while the clock stands still: the second key shows the seat. */
+static void no_card_waits_for_more_than_its_keys(void **state)
+{
+	unsigned int n;
+
+	(void)state;
+	begin(DEALBOX_PLAN_BY_CARD);
+	for (n = 0; n < 52; n++) {
+		const char *name = dealbox_card_name(shuffled(n));
+
+		assert_true(hand_key(&hand, (uint8_t)name[1], now));
+		assert_true(hand_key(&hand, (uint8_t)name[0], now));
+		assert_int_equal(view().shows, n == 51 ? DEALBOX_HAND_LAST : DEALBOX_HAND_CARD);
+		assert_int_equal(view().pocket, plan.pocket[shuffled(n)]);
+		assert_int_equal(view().number, n + 1);
+		listen();
+	}
+	/* only the Enter that says that the last card lies could be the end of a bar code */
+	assert_true(hand_key(&hand, HAND_ENTER, now + HAND_SUFFIX_NS));
+	listen();
+	assert_true(exact());
+}
+
 static void a_board_by_position_is_exact_if_the_deck_was_in_order(void **state)
 {
 	struct dealbox_verdict *verdict;
@@ -914,6 +937,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(a_board_by_bar_codes_is_exact_by_hand),
+		TEST(no_card_waits_for_more_than_its_keys),
 		TEST(a_board_by_position_is_exact_if_the_deck_was_in_order),
 		TEST(a_repeated_card_voids_the_board),
 		TEST(another_card_behind_a_repeated_one_says_that_it_was_a_mistake),

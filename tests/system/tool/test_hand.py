@@ -133,6 +133,32 @@ def two_boards_by_hand(box):
     assert box.outcomes() == ["exact", "exact"]
 
 
+def waits(pid):
+    """How often a process has given up the processor, to wait for something."""
+    with open("/proc/%d/status" % pid) as file:
+        return int(re.search(r"^voluntary_ctxt_switches:\s*(\d+)", file.read(), re.M)[1])
+
+
+@test
+def no_card_waits_for_more_than_a_key(box):
+    """The program waits once for each card, for its keys: if a timer held the seat back, it would wait twice."""
+    person = Person(box, "-b", "1", SET)
+    person.put_in(1)
+    cards = pack()
+    person.card(cards[0], 1)
+    before = waits(person.pid)
+    person.deal(cards[1:], 2)
+    count = waits(person.pid) - before
+    print("# 51 cards, %d waits" % count)
+    assert count < 51 * 1.5, count
+    person.see("The last card")
+    person.lies()
+    person.see(r"board 1: exact duplicate \(by hand\)")
+    person.assert_exact(1)
+    person.take_out()
+    assert person.end() == 0
+
+
 @test
 def a_card_that_comes_twice_voids_the_board(box):
     person = Person(box, "-b", "3", SET)
