@@ -159,7 +159,7 @@ axe_ready()
 debian_packages()
 {
 	case $1 in
-	trixie) packages user-space ;;
+	trixie | i386) packages user-space ;;
 	bare) packages user-space && echo make ;;
 	cockpit-*) packages bookworm && packages cockpit ;;
 	packaged) packages bookworm && echo libusbredirparser1 ;;
@@ -189,6 +189,7 @@ debian_architectures()
 {
 	case $1 in
 	packaging-arm*) echo "$(dpkg --print-architecture),${1#*-}" ;;
+	i386) echo i386 ;;
 	*) dpkg --print-architecture ;;
 	esac
 }
