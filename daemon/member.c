@@ -1192,6 +1192,8 @@ static void run(struct member *m)
 			/* what is given back is not begun, whenever the answer comes */
 			if (m->lease.request == LEASE_GIVE_BACK)
 				hold_all(m);
+		} else {
+			wish_end(m, "the ledger cannot be read");
 		}
 		if (any) {
 			m->busy = true;
