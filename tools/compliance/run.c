@@ -287,6 +287,21 @@ static void ask_descriptor(struct run *r)
 	}
 }
 
+/* Understand the machine descriptor, which may be longer than what was read of it (R-1.1-2). */
+static bool read_descriptor(struct run *r)
+{
+	uint8_t first[WIRE_DESC_SIZE];
+
+	if (r->descriptor_length < sizeof(first)) {
+		memset(&r->desc, 0, sizeof(r->desc));
+		return false;
+	}
+	memcpy(first, r->descriptor, sizeof(first));
+	if (first[0] > sizeof(first))
+		first[0] = sizeof(first);
+	return !dealbox_read_descriptor(first, sizeof(first), &r->desc);
+}
+
 /*
  * The module has configured the machine, and others may have used it: what is true now is the
  * beginning. Returns false if the machine does not answer.
@@ -374,7 +389,7 @@ static bool connect_machine(struct run *r, uint8_t reason, char *error, size_t s
 	r->deadline = now_us() + TEST_MS * 1000ULL;
 	if (!r->described)
 		ask_descriptor(r);
-	r->misdescribed = dealbox_read_descriptor(r->descriptor, r->descriptor_length, &r->desc);
+	r->misdescribed = !read_descriptor(r);
 	if (r->misdescribed)
 		return true;
 	r->observer.desc = r->desc;

@@ -44,6 +44,8 @@ VARIANTS = [
     ("unknown events", (), ("on event CARD_LANDED every 3: unknown", "on event PLAN_LOADED every 4: unknown")),
     ("slow answers", (), ("on request every 60: delay 300",)),
     ("descriptor of a later minor version", (), LATER),
+    # the answer ends before the descriptor does
+    ("descriptor of a later minor version, by request", ("--descriptor", "request"), LATER[1:]),
     ("pockets of five cards", ("--pocket-capacity", "5"), ()),
     ("host-routed, pockets of five cards", ("--kind", "routed", "--pocket-capacity", "5"), ()),
     ("pockets of one card", ("--pocket-capacity", "1"), ()),
