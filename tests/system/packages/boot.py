@@ -13,15 +13,19 @@ from computer import Computer, run_tests  # noqa: E402
 from harness import agree, tests_of, wait  # noqa: E402
 
 set_file, packages = sys.argv[1:]
-PROGRAMS = 'libdealbox0 dealbox dealboxd dealbox-emulator dealbox-doc'
+PROGRAMS = sorted(name.split('_')[0] for name in os.listdir(packages) if name.endswith('.deb'))
 
 
 def debs(folder):
-    return ' '.join('/root/packages/%s%s_*.deb' % (folder, name) for name in PROGRAMS.split())
+    return ' '.join('/root/packages/%s%s_*.deb' % (folder, name) for name in PROGRAMS)
 
 
 def rights(c):
     return c.run('stat -c "%n %a %U:%G" /var/lib/dealbox /var/lib/dealbox/* /etc/dealbox/* | grep -v -e -wal -e -shm')
+
+
+def owner(c, path):
+    return c.run('stat -c "%a %G" ' + path).strip()
 
 
 def pid(c):
@@ -39,7 +43,18 @@ def upgrade_is(c, wanted):
 
 
 def test_packages_are_installed(c):
+    # a machine that was plugged in before
+    c.run('modprobe vhci-hcd')
+    c.add_emulator('OLD')
+    c.plug('OLD')
+    wait('the machine', lambda: c.ask('test -e /dev/dealbox0')[0] == 0)
+    assert owner(c, '/dev/dealbox0') == '600 root'
     c.run('dpkg -i ' + debs(''))
+    wait('the group to have it', lambda: owner(c, '/dev/dealbox0') == '660 dealbox')
+    wait('the group to have it by USB', lambda: c.run(
+        "find /dev/bus/usb -type c -group dealbox -perm 660").strip())
+    c.unplug('OLD')
+    wait('the machine to be gone', lambda: c.ask('test -e /dev/dealbox0')[0] != 0)
     assert c.run('id -gn dealboxd').strip() == 'dealbox'
     wait('the service', lambda: c.ask('systemctl is-active dealboxd')[0] == 0)
     # the bus knew its policy when it started
@@ -106,7 +121,7 @@ def test_a_downgrade_is_refused(c):
 def test_purging_leaves_the_ledger(c):
     c.unplug('ONE')
     key = c.run('sha256sum /var/lib/dealbox/ledger.key')
-    text = c.run('dpkg -P ' + PROGRAMS)
+    text = c.run('dpkg -P ' + ' '.join(PROGRAMS))
     assert 'The ledger stays, in /var/lib/dealbox' in text, text
     assert c.run('sha256sum /var/lib/dealbox/ledger.key') == key
     assert c.run('stat -c %U /var/lib/dealbox/ledger').strip() == 'dealboxd'
