@@ -276,9 +276,10 @@ ExecStart=/usr/local/libexec/dealbox-kiosk /bin/sh -c "sleep infinity"
         assert not [data for _, data in frames_of(browser) if NAMES.search(data)]
         # it deals, though it is in no group
         assert 'dealbox' not in c.run('id -Gn dealbox-kiosk').replace('dealbox-kiosk', '')
-        c.machines['ONE'].tell('remove')
+        for act in 'remove', 'empty', 'hopper fill', 'insert 1':
+            c.machines['ONE'].tell(act)
         press(browser, 'Enter')
-        wait('the deal to go on', lambda: c.status()['ONE']['state'] != 'card-repeated')
+        wait('the board to be dealt', lambda: c.status()['ONE']['state'] == 'take-out')
     finally:
         browser.quit()
     assert acts(c, 'reveal') == before
