@@ -65,7 +65,7 @@ export const STATES = {
 	"differs": { tone: "void", shape: "void", title: N_("Deal it again: wrong cards in it"), board: true },
 	"in-doubt": { tone: "void", shape: "void", title: N_("Deal it again: contents unknown"), board: true },
 	"used": { tone: "look", shape: "out", title: N_("Take the old board out"), next: true },
-	"number-reused": { tone: "look", shape: "again", title: N_("Take it out, put it in again"), call: true },
+	"number-reused": { tone: "look", shape: "again", title: N_("Take it out, look into it"), call: true },
 	"confirm-empty": { tone: "ask", shape: "ask", title: N_("Is it empty? Look into all pockets"), board: true },
 
 	"number-unread": { tone: "ask", shape: "ask", title: N_("Number not read: is it this board?"), board: true },
@@ -246,6 +246,8 @@ function mind_of(language, machine, facts, row) {
 		found.push(what_to_mind(language, machine.State));
 	if ((machine.Keys || []).includes("skip") && WORTH.skip.includes(machine.State))
 		found.push(say(language, N_("A skipped board can still be dealt later, under Jobs.")));
+	if (machine.State === "hopper-empty")
+		found.push(say(language, N_("Then it goes on by itself.")));
 	if (machine.State === "number-done")
 		found.push(say(language, N_("To deal it again: tap its ✓ under Jobs.")));
 	if (NEW_JOB.includes(machine.State))
