@@ -147,7 +147,7 @@ def evening(world, browsers, boards):
     world.start()
     person.work(lambda: world.job(path) and world.job(path)['State'] == 'done')
     assert recorded() == boards * COPIES, world.job(path)
-    for title in ('Deal it again: same card twice', 'Deal it again: a card is stuck', 'Put this one in instead',
+    for title in ('Deal it again: same card twice', 'Deal it again: a card is stuck', 'Wrong board is in. Put in this one',
                   'No connection to the machine'):
         assert title in person.said, (title, sorted(set(person.said)))
     world.check()
