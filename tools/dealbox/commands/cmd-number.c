@@ -154,8 +154,8 @@ const struct command cmd_number = {
 	.operands = "FILE...|NUMBER...|-",
 	.summary = "Convert deals to numbers, and numbers to deals",
 	.about = "For files: the number of each deal. For numbers: the deal. A number reveals\n"
-		 "every card, so --reveal is required; all users see the arguments of a command, so\n"
-		 "- reads numbers of deals still to be played from standard input. The three\n"
+		 "every card, so --reveal is required; all users see the arguments of a command,\n"
+		 "so - reads numbers of deals still to be played from standard input. The three\n"
 		 "numberings differ.",
 	.options = number_options,
 	.run = number_run,
