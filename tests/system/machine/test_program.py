@@ -66,6 +66,9 @@ with tempfile.TemporaryDirectory() as folder:
     write(wiring, example.replace("hopper = 60", "hopper = many"))
     refused("a wiring that is wrong", 2, wiring + ":9: ", *gadget, "--wiring", wiring)
     refused("no wiring", 2, "No such file", *gadget, "--wiring", folder + "/none")
+    os.remove(folder + "/record")
+    write(wiring, example.replace("settle = 30", "settle = 400"))
+    refused("the example, with the settle time to begin with", 3, "no-such-chip", *gadget, "--wiring", wiring)
     write(wiring, "#" * 70000)
     refused("a wiring that is too long", 2, "File too large", *gadget, "--wiring", wiring)
     done = subprocess.run([PROGRAM, "--learn", folder + "/learned"], input="many\n65\n13\nstop\n", text=True,
@@ -95,5 +98,18 @@ _dealbox_machine "$2"
 printf '%s\n' "${COMPREPLY[@]}"
 """, "bash", SOURCE, PROGRAM).split()
 check("the completion has them, too", completed == ["--" + name for name, _ in options], completed)
+with open(os.path.join(SOURCE, "docs/build-a-machine.md")) as file:
+    guide = file.read()
+# of gpioset, and of dealbox deal
+others = {"toggle", "boards"}
+named = set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", guide)) - others
+check("the guide names options that exist", named and named <= {name for name, _ in options}, named)
+with open(os.path.join(SOURCE, "tools/machine/data/dealbox-machine-usb")) as file:
+    script = file.read()
+settings = {word for row in re.findall(r"^\| ([A-Z]+(?:, [A-Z]+)*) \|", guide, re.M) for word in row.split(", ")}
+used = set(re.findall(r"\$\{([A-Z]+):", script))
+check("the guide has the settings of the USB device", settings == used, (settings, used))
+verbs = set(re.findall(r"dealbox-machine-usb ([a-z]+)`", guide))
+check("... and what its program does", verbs and verbs <= {"create", "bind", "remove"}, verbs)
 print("1..%d" % count)
 sys.exit(bad)
