@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Inputs are found: the person moves a part there and back, and the line that changes twice is the
- * one. Outputs are named by the person, because no line is to be switched that may be something
- * else, and tried for a moment.
+ * one. Only lines that the person has named are watched: watching makes a line an input, which a
+ * board's SD card or network may need for something else. Outputs are named one by one, and tried
+ * for a moment.
  */
 #include "learn.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <libgen.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -177,23 +177,48 @@ static const char *call(struct gpiod_chip_info *info)
 	return label;
 }
 
-static void find_lines(struct learn *l)
+/* "gpiochip0 4-27", "gpiochip0 4" */
+static void watch_lines(struct learn *l)
 {
 	struct gpiod_chip_info *info;
 	struct gpiod_chip *chip;
-	glob_t paths = { 0 };
+	char name[WIRING_NAME], error[200], behind;
+	unsigned int first, last;
+	int words;
 
-	glob("/dev/gpiochip*", 0, NULL, &paths);
-	for (size_t n = 0; n < paths.gl_pathc; n++) {
-		chip = gpiod_chip_open(paths.gl_pathv[n]);
-		info = chip ? gpiod_chip_get_info(chip) : NULL;
-		for (size_t offset = 0; info && offset < gpiod_chip_info_get_num_lines(info);
-		     offset++)
-			add_line(l, chip, call(info), (unsigned int)offset);
-		gpiod_chip_info_free(info);
-		gpiod_chip_close(chip);
+	words = sscanf(l->answer, "%63s %u-%u%c", name, &first, &last, &behind);
+	if (words == 2 && sscanf(l->answer, "%63s %u%c", name, &first, &behind) == 2)
+		last = first;
+	else if (words != 3)
+		return;
+	chip = gpio_open(name, error, sizeof(error));
+	info = chip ? gpiod_chip_get_info(chip) : NULL;
+	if (!info)
+		say(l, "%s", chip ? strerror(errno) : error);
+	else if (first > last || last >= gpiod_chip_info_get_num_lines(info))
+		say(l, "%s has the lines 0 to %zu", name, gpiod_chip_info_get_num_lines(info) - 1);
+	else
+		for (; first <= last; first++)
+			add_line(l, chip, call(info), first);
+	gpiod_chip_info_free(info);
+	gpiod_chip_close(chip);
+}
+
+/* Returns false if the person stops. */
+static bool find_lines(struct learn *l)
+{
+	for (;;) {
+		if (l->count)
+			say(l, "%u lines are watched. Enter if these are all", l->count);
+		else
+			say(l, "Which lines lead to the machine, as \"gpiochip0 4-27\"? "
+			       "No others are touched");
+		if (!hear(l))
+			return false;
+		if (!*l->answer && l->count)
+			return true;
+		watch_lines(l);
 	}
-	globfree(&paths);
 }
 
 static void release_lines(struct learn *l)
@@ -568,10 +593,11 @@ static bool ask_all(struct learn *l)
 	    "gates and lock, and touch nothing. Then press Enter");
 	if (!hear(l))
 		return false;
-	find_lines(l);
-	leave_out_noise(l);
-	say(l, "%u lines are watched", l->count);
-	good = learn_inputs(l);
+	good = find_lines(l);
+	if (good) {
+		leave_out_noise(l);
+		good = learn_inputs(l);
+	}
 	release_lines(l);
 	if (!good)
 		return false;
