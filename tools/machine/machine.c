@@ -372,13 +372,13 @@ int main(int argc, char **argv)
 
 	if (options.learn)
 		return learn(options.learn, stdin, stdout) ? EXIT_MACHINE : 0;
-	if (options.measure) {
-		read_wiring(&options);
-		return measure(&machine.wiring, stdout) ? EXIT_MACHINE : 0;
-	}
 	signals = signals_open();
 	if (signals < 0)
 		die(EXIT_MACHINE, "signalfd: %s", strerror(errno));
+	if (options.measure) {
+		read_wiring(&options);
+		return measure(&machine.wiring, signals, stdout) ? EXIT_MACHINE : 0;
+	}
 	start(&options);
 	/* The gadget can be bound to its controller now. */
 	puts("dealbox-machine: ready");

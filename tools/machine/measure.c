@@ -33,6 +33,7 @@ enum end { END_RIGHT, END_WRONG, END_NO_CARD, END_NO_EXIT };
 
 struct measured {
 	const struct wiring *wiring;
+	int signals;
 	FILE *out;
 	struct gpiod_line_request *requests[WIRING_LINES];
 	unsigned int offsets[WIRING_LINES];
@@ -109,7 +110,7 @@ static void take(struct measured *m, enum wiring_line line)
 static bool until(struct measured *m, int64_t end, const int64_t *what)
 {
 	enum wiring_line lines[WIRING_LINES];
-	struct pollfd waits[WIRING_LINES];
+	struct pollfd waits[WIRING_LINES + 1];
 	unsigned int count = 0;
 
 	for (enum wiring_line line = WIRING_INPUTS; line < WIRING_LINES; line++)
@@ -120,6 +121,7 @@ static bool until(struct measured *m, int64_t end, const int64_t *what)
 				.events = POLLIN
 			};
 		}
+	waits[count] = (struct pollfd){ .fd = m->signals, .events = POLLIN };
 	for (int64_t now = clock_now(); now < end && !(what && *what) && !m->stopped;
 	     now = clock_now()) {
 		const int64_t next = end < m->beat_at ? end : m->beat_at;
@@ -127,11 +129,11 @@ static bool until(struct measured *m, int64_t end, const int64_t *what)
 		const struct timespec time = { .tv_sec = left / (1000 * MS),
 					       .tv_nsec = left % (1000 * MS) };
 
-		ppoll(waits, count, &time, NULL);
+		ppoll(waits, count + 1, &time, NULL);
 		for (unsigned int n = 0; n < count; n++)
 			if (waits[n].revents & POLLIN)
 				take(m, lines[n]);
-		if (is_in_danger(m)) {
+		if (waits[count].revents || is_in_danger(m)) {
 			m->stopped = true;
 			rest(m);
 		}
@@ -264,7 +266,7 @@ static int measure_all(struct measured *m)
 		end = round_of(m, settle, false);
 	}
 	if (m->stopped)
-		fputs("stopped: the cover is open, the stop key is pressed, or an output failed\n",
+		fputs("stopped: by a signal, the cover, the stop key, or an output that failed\n",
 		      m->out);
 	else if (end > END_WRONG)
 		fprintf(m->out, "%s\n", ends[end]);
@@ -298,7 +300,7 @@ static bool open_lines(struct measured *m)
 	return true;
 }
 
-int measure(const struct wiring *wiring, FILE *out)
+int measure(const struct wiring *wiring, int signals, FILE *out)
 {
 	struct measured *m;
 	char warning[300];
@@ -313,6 +315,7 @@ int measure(const struct wiring *wiring, FILE *out)
 		m->buffer = gpiod_edge_event_buffer_new(EVENTS);
 	if (m && m->buffer) {
 		m->wiring = wiring;
+		m->signals = signals;
 		m->out = out;
 		if (mechanics_real_time(warning, sizeof(warning)))
 			fprintf(out, "%s\n", warning);
