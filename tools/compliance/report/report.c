@@ -277,7 +277,8 @@ int report_parse(const char *data, size_t size, struct json_object **report,
 		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	/* one line end may follow */
 	size -= size && data[size - 1] == '\n';
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	/* JSON_TOKENER_STRICT of json-c 0.18 refuses every character beyond ASCII. */
+	json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
 	new = json_tokener_parse_ex(tokener, data, (int)size);
 	end = json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);
