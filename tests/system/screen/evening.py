@@ -47,6 +47,13 @@ ACTS = {
     'Close the cover': ['cover close'],
 }
 
+# questions that have one answer for a board that is in: state, by title
+ONCE = {
+    'Ready: press start': 'press-start',
+    'Is it empty? Look into all pockets': 'confirm-empty',
+    'Wrong board is in. Put in this one': 'number-other',
+}
+
 
 class Person:
     def __init__(self, world, browsers):
@@ -54,6 +61,7 @@ class Person:
         self.seen = None        # what was answered last
         self.acted = 0.0
         self.said = []
+        self.answered = {}      # machine, insertion, state -> number of the question
         self.mischief = {}      # board -> what goes wrong as it is put in
 
     def look(self, browser):
@@ -65,6 +73,14 @@ class Person:
     def tell(self, name, command):
         self.world.tell(name, command)
 
+    def answer(self, browser, shown, key):
+        """Nothing is asked twice: whoever has answered for a board is not asked the same of it again."""
+        machine = self.world.machines()['/io/dealbox1/machine/' + shown['name']]
+        if machine['State'] == ONCE.get(shown['title']):
+            question = self.answered.setdefault((shown['name'], machine['Insertion'], machine['State']), machine['Question'])
+            assert question == machine['Question'], 'asked twice: %s' % shown
+        self.press(browser, key)
+
     def act(self, browser, shown):
         title = shown['title']
         acts = ACTS.get(title) or (VOID if title.startswith('Deal it again: ') else [])
@@ -72,7 +88,7 @@ class Person:
             if act.startswith('KEY '):
                 assert act[4:] in shown['keys'], (act, shown)
                 time.sleep(0.5)         # a person reads first; the page ignores sooner answers
-                self.press(browser, act[4:])
+                self.answer(browser, shown, act[4:])
             elif act == 'insert N':
                 if not shown['number']:
                     continue            # which board comes next is said when this one is out
@@ -150,6 +166,7 @@ def evening(world, browsers, boards):
     for title in ('Deal it again: same card twice', 'Deal it again: a card is stuck', 'Wrong board is in. Put in this one',
                   'No connection to the machine'):
         assert title in person.said, (title, sorted(set(person.said)))
+    assert any(state == 'confirm-empty' for _, _, state in person.answered), person.answered
     world.check()
     wait('the end on every screen', lambda: all((person.look(one) or {}).get('title') in ('Done', 'Exact. Take it out')
                                                 for one in browsers))
