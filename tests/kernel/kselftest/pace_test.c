@@ -177,6 +177,45 @@ TEST_F(pace, errors)
 	EXPECT_EQ(ARRAY_SIZE(pauses), retries);
 }
 
+static bool is_bulk_out(const struct mon_packet *packet)
+{
+	return packet->type == 'S' && packet->transfer == MON_BULK &&
+	       !(packet->endpoint & USB_DIR_IN);
+}
+
+/* A plan that is being sent delays no retry, of which the first shall be one of many. */
+TEST_F(pace, errors_while_a_plan_is_sent)
+{
+	static const int pauses[] = { 0, 13, 26, 52 };
+	struct mon_packet packet;
+	double failed = 0, pause;
+	int retries = 0;
+	struct doing d;
+
+	ASSERT_EQ(0, call(self->fd, DEALBOX_IOC_CLAIM, NULL));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: ignore"));
+	ASSERT_TRUE(begin(&d, self->fd, load, "_exchange"));
+	do {
+		packet = next_packet(self->usb);
+		ASSERT_NE(0, packet.type);
+	} while (!is_bulk_out(&packet));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on transfer times 4: status EPROTO"));
+	ASSERT_TRUE(machine_tell(&self->machine, "key start press"));
+	while (retries < ARRAY_SIZE(pauses)) {
+		packet = next_packet(self->usb);
+		ASSERT_NE(0, packet.type);
+		if (is_in(&packet, 'C') && packet.status == -EPROTO) {
+			failed = ms_of(&packet);
+		} else if (is_in(&packet, 'S') && failed) {
+			pause = ms_of(&packet) - failed;
+			TH_LOG("try again after %.1f ms", pause);
+			EXPECT_GE(pauses[retries] + LATE_MS, pause);
+			retries++;
+		}
+	}
+	EXPECT_EQ(-ETIMEDOUT, end(&d));
+}
+
 /* A halt is cleared before the next try, and no event is lost. */
 TEST_F(pace, halt)
 {

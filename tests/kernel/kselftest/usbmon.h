@@ -45,6 +45,7 @@ struct mon_stats {
 #define MON_GET		_IOW(0x92, 10, struct mon_get)
 
 #define MON_INTERRUPT	1		/* transfer */
+#define MON_BULK	3
 #define MON_ROOT_HUB	1		/* device */
 #define MON_RING	(1 << 20)	/* about the largest that usbmon allows */
 
