@@ -918,6 +918,29 @@ TEST_F(failslab_sleep, untold)
 		  await_event(self->s.fd, DEALBOX_EV_STATE_LOST).type);
 }
 
+/*
+ * A machine that keeps dealing and answers at once cannot prevent sleep: the driver gives up after
+ * 2 s, in which it asks a hundred times. At twice that number a key is pressed, and the machine
+ * pauses at last, so that the test ends in any case.
+ */
+TEST_F(failslab_any, sleep_of_a_stuck_machine)
+{
+	struct machine *machine = &self->s.machine;
+	int i;
+
+	ASSERT_TRUE(stays_awake(machine));
+	ASSERT_TRUE(lies_down(&self->s, &light));
+	ASSERT_TRUE(mid_deal(&self->s));
+	ASSERT_TRUE(machine_tell(machine, "inject on request GET_STATUS nth 200: key start"));
+	ASSERT_TRUE(machine_tell(machine, "inject on request GET_STATUS nth 200: thaw"));
+	EXPECT_EQ(0, sleep_and_wake(&self->s));
+	EXPECT_FALSE(key_came(self->s.fd));
+	/* use up the rules */
+	for (i = 0; i < 200; i++)
+		status_of(self->s.fd);
+	EXPECT_TRUE(machine_tell(machine, "wait state PAUSED"));
+}
+
 /* A suspended machine is resumed first, because its wakeup setting must change. */
 TEST_F(failslab_any, sleep_of_both)
 {

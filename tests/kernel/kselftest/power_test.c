@@ -325,18 +325,6 @@ TEST_F(power, silent_machine)
 	EXPECT_EQ(0, load(self->fd));
 }
 
-/* Reads all queued events. Returns true if a key was among them. */
-static bool key_came(int fd)
-{
-	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
-	struct dealbox_event event;
-	bool came = false;
-
-	while (poll(&pollfd, 1, 0) == 1 && read(fd, &event, sizeof(event)) == sizeof(event))
-		came = came || event.type == DEALBOX_EV_KEY;
-	return came;
-}
-
 /*
  * A machine that keeps dealing and answers late: the driver gives up after 2 s, not after a number
  * of answers. Each takes 400 ms, and at the twelfth a key is pressed.

@@ -91,6 +91,17 @@ int drain(int fd)
 	return 0;
 }
 
+bool key_came(int fd)
+{
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
+	struct dealbox_event event;
+	bool came = false;
+
+	while (poll(&pollfd, 1, 0) == 1 && read(fd, &event, sizeof(event)) == sizeof(event))
+		came = came || event.type == DEALBOX_EV_KEY;
+	return came;
+}
+
 struct dealbox_event next_event(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };

@@ -27,6 +27,8 @@ struct dealbox_status status_of(int fd);
 bool greeted(int fd);
 /* Reads all queued events. Returns 0 when the queue is empty, or the error of a read. */
 int drain(int fd);
+/* Reads all queued events. Returns true if a key was among them. */
+bool key_came(int fd);
 /* Waits for the next event; type 0 if none came. */
 struct dealbox_event next_event(int fd);
 /* Reads on until an event of this type; type 0 if none came. */
