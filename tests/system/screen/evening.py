@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../
 from harness import tests_in    # noqa: E402
 
 COPIES = 2
-LONGEST = 600       # seconds for an evening, beyond which the person goes home
+LONGEST = 600       # seconds without anything to do, after which the person goes home
 LOOK = '''
     const hero = document.querySelector(".hero");
     const text = name => hero.querySelector(name) ? hero.querySelector(name).textContent : "";
@@ -117,6 +117,7 @@ class Person:
                 continue
             if self.act(browser, shown):
                 self.seen, self.acted = shown, time.monotonic()
+                end = self.acted + LONGEST
                 self.said.append(shown['title'])
             else:
                 time.sleep(0.02)
