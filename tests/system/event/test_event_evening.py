@@ -57,7 +57,17 @@ def server_hangs(draw, pcs, _pc):
                 pc.answer()
 
 
-OWN = (service_is_killed, clock_is_a_day_ahead, server_hangs)
+def pc_is_to_rest(draw, pcs, pc):
+    """Somebody wants its copies dealt by others, and soon wants it to deal again."""
+    for rest in ("true", "false"):
+        service.SERVER.sql(pc.name, "SELECT dealbox.let_rest('%s', %s)" % (pc.user.upper(), rest))
+        end = time.monotonic() + draw.uniform(0, 2)
+        while rest == "true" and time.monotonic() < end:
+            for one in pcs:
+                one.answer()
+
+
+OWN = (service_is_killed, clock_is_a_day_ahead, server_hangs, pc_is_to_rest)
 
 
 def evening(seed):
