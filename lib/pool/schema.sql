@@ -51,9 +51,6 @@ CREATE TABLE pc (
 	until timestamptz NOT NULL,		-- its lease: end of what it may begin on its own
 	heads integer NOT NULL DEFAULT 0,	-- that it has reported
 	head_bytes bigint NOT NULL DEFAULT 0,
-	rest boolean NOT NULL DEFAULT false,	-- it is to take no copies, and to give back what it has not begun
-	rest_by text,				-- PC or director's user that has said so, or the opposite, last
-	rest_at timestamptz,
 	open integer NOT NULL DEFAULT 0 CHECK (open >= 0),	-- copies that it has not begun, as it has told
 	seen timestamptz NOT NULL
 );
@@ -156,6 +153,20 @@ CREATE TABLE machine (
 	told timestamptz NOT NULL,
 	PRIMARY KEY (pc, name)
 );
+
+-- Who has said that a PC is to rest: to take no copies, and to give back what it has not begun; or to take
+-- copies again. The last counts. Rows are only added, and refer to no other row: else somebody who leaves a
+-- transaction open behind such a wish would block all requests of that PC.
+CREATE TABLE rest (
+	id bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY,
+	pc integer NOT NULL,
+	rest boolean NOT NULL,
+	by_pc integer,			-- who has said it; NULL = a director
+	by_name text NOT NULL,		-- the name of that PC, or the director's user
+	at timestamptz NOT NULL
+);
+CREATE INDEX rest_last ON rest (pc, id);
+CREATE INDEX rest_by ON rest (by_pc);
 
 -- ---- who asks ---------------------------------------------------------------------------------
 
@@ -271,14 +282,35 @@ CREATE FUNCTION tell_pcs() RETURNS void LANGUAGE sql AS $$ SELECT pg_notify('dea
 
 -- Let a PC rest, or take copies again. No copy moves here: the PC itself gives back what it has not
 -- begun, when it hears of this, so that nothing that it may be dealing goes to another.
-CREATE FUNCTION set_rest(of_pc integer, to_rest boolean, whom text) RETURNS void LANGUAGE plpgsql
-SET search_path = dealbox, pg_temp AS $$
+-- Returns false if that PC has said too much: people press a button less often.
+CREATE FUNCTION set_rest(of_pc integer, to_rest boolean, whom_pc integer, whom text) RETURNS boolean
+LANGUAGE plpgsql SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	most constant integer := 1000;	-- of one PC
+	now_rests boolean := (SELECT r.rest FROM rest r WHERE r.pc = of_pc ORDER BY r.id DESC LIMIT 1);
 BEGIN
 	-- a repetition changes nothing, nor who was the first
-	UPDATE pc SET rest = to_rest, rest_by = whom, rest_at = clock() WHERE id = of_pc AND rest <> to_rest;
-	IF FOUND THEN
-		PERFORM tell_pcs();
+	IF coalesce(now_rests, false) = to_rest THEN
+		RETURN true;
 	END IF;
+	IF (SELECT count(*) FROM rest r WHERE r.by_pc = whom_pc) >= most THEN
+		RETURN false;
+	END IF;
+	INSERT INTO rest (pc, rest, by_pc, by_name, at) VALUES (of_pc, to_rest, whom_pc, whom, clock());
+	PERFORM tell_pcs();
+	RETURN true;
+END $$;
+
+-- The number of a PC that takes part. Without a lock, as everything about rest.
+CREATE FUNCTION pc_number(of_name text) RETURNS integer LANGUAGE plpgsql SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	number integer := (SELECT p.id FROM pc p WHERE p.name = of_name AND p.state <> 'left');
+BEGIN
+	IF number IS NULL THEN
+		RAISE EXCEPTION 'there is no PC % in the event', of_name USING ERRCODE = 'DB007',
+			HINT = '`dealbox event status` lists them';
+	END IF;
+	RETURN number;
 END $$;
 
 -- Returns what the PC with that token is to do, and who has said so ("" = nobody). said: somebody at that
@@ -286,27 +318,20 @@ END $$;
 CREATE FUNCTION rest_of(my_token uuid, said boolean) RETURNS TABLE (rest boolean, rest_by text)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
-	mine pc;
+	my_id integer;
+	my_name text;
 BEGIN
-	IF said IS NOT NULL THEN
-		mine := enter(my_token);
-		PERFORM set_rest(mine.id, said, mine.name);
-	END IF;
-	RETURN QUERY SELECT p.rest, coalesce(p.rest_by, '') FROM pc p
-		WHERE p.token = my_token AND p.login = session_user;
-END $$;
-
-CREATE FUNCTION pc_named(of_name text) RETURNS pc LANGUAGE plpgsql
-SET search_path = dealbox, pg_temp AS $$
-DECLARE
-	that pc;
-BEGIN
-	SELECT * INTO that FROM pc WHERE name = of_name AND state <> 'left' FOR UPDATE;
+	SELECT p.id, p.name INTO my_id, my_name FROM pc p WHERE p.token = my_token AND p.login = session_user;
 	IF NOT FOUND THEN
-		RAISE EXCEPTION 'there is no PC % in the event', of_name USING ERRCODE = 'DB007',
-			HINT = '`dealbox event status` lists them';
+		RAISE EXCEPTION 'this PC has not joined the event as user %', session_user
+			USING ERRCODE = 'DB001', HINT = 'join with `dealbox event join`';
 	END IF;
-	RETURN that;
+	-- one that has said too much is told what counts
+	IF said IS NOT NULL THEN
+		PERFORM set_rest(my_id, said, my_id, my_name);
+	END IF;
+	RETURN QUERY SELECT coalesce(r.rest, false), coalesce(r.by_name, '') FROM (SELECT) one LEFT JOIN
+		(SELECT x.rest, x.by_name FROM rest x WHERE x.pc = my_id ORDER BY x.id DESC LIMIT 1) r ON true;
 END $$;
 
 -- Somebody at the PC with that token wants another one to rest, or to take copies again. Only a PC that
@@ -314,15 +339,19 @@ END $$;
 CREATE FUNCTION wish_rest(my_token uuid, of_name text, to_rest boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 DECLARE
-	-- without a lock: two PCs that wish it of each other would wait for each other
-	my_name text := (SELECT p.name FROM pc p WHERE p.token = my_token AND p.login = session_user
-		AND p.state = 'here' AND p.sealed_key IS NOT NULL);
+	my_id integer;
+	my_name text;
 BEGIN
-	IF my_name IS NULL THEN
+	SELECT p.id, p.name INTO my_id, my_name FROM pc p WHERE p.token = my_token AND p.login = session_user
+		AND p.state = 'here' AND p.sealed_key IS NOT NULL;
+	IF NOT FOUND THEN
 		RAISE EXCEPTION 'this PC has no say about others: it is not admitted, or was declared lost or removed'
 			USING ERRCODE = 'DB007', HINT = 'ask the director';
 	END IF;
-	PERFORM set_rest((pc_named(of_name)).id, to_rest, my_name);
+	IF NOT set_rest(pc_number(of_name), to_rest, my_id, my_name) THEN
+		RAISE EXCEPTION 'this PC has let others rest as often as a PC may' USING ERRCODE = 'DB007',
+			HINT = 'ask the director';
+	END IF;
 END $$;
 
 -- Takes up to `want` more copies, and extends the lease on all that this PC holds; 0 only does the
@@ -582,6 +611,19 @@ BEGIN
 	RETURN new_job;
 END $$;
 
+CREATE FUNCTION pc_named(of_name text) RETURNS pc LANGUAGE plpgsql
+SET search_path = dealbox, pg_temp AS $$
+DECLARE
+	that pc;
+BEGIN
+	SELECT * INTO that FROM pc WHERE name = of_name AND state <> 'left' FOR UPDATE;
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'there is no PC % in the event', of_name USING ERRCODE = 'DB007',
+			HINT = '`dealbox event status` lists them';
+	END IF;
+	RETURN that;
+END $$;
+
 -- Gives a PC the key of the event, or the set of a job, sealed for its public key.
 CREATE FUNCTION give_key(of_name text, of_key bytea, of_sealed bytea, of_admission bytea) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
@@ -677,7 +719,7 @@ END $$;
 CREATE FUNCTION let_rest(of_name text, to_rest boolean) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = dealbox, pg_temp AS $$
 BEGIN
-	PERFORM set_rest((pc_named(of_name)).id, to_rest, session_user);
+	PERFORM set_rest(pc_number(of_name), to_rest, NULL, session_user);
 END $$;
 
 -- Somebody has taken a surplus board out of play.
@@ -725,7 +767,9 @@ CREATE VIEW status_pc AS SELECT p.name, p.state,
 	(SELECT count(*) FROM copy c WHERE c.pc = p.id) AS held,
 	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'counts') AS recorded,
 	(SELECT count(*) FROM record r WHERE r.pc = p.id AND r.standing = 'surplus') AS surplus,
-	p.sealed_key IS NOT NULL AS admitted, p.lost_by, p.open, p.rest, coalesce(p.rest_by, '') AS rest_by
+	p.sealed_key IS NOT NULL AS admitted, p.lost_by, p.open,
+	coalesce((SELECT r.rest FROM rest r WHERE r.pc = p.id ORDER BY r.id DESC LIMIT 1), false) AS rest,
+	coalesce((SELECT r.by_name FROM rest r WHERE r.pc = p.id ORDER BY r.id DESC LIMIT 1), '') AS rest_by
 	FROM pc p WHERE p.state <> 'left' OR EXISTS (SELECT FROM record r WHERE r.pc = p.id);
 
 CREATE VIEW status_job AS SELECT j.id, j.session, j.priority, j.copies, j.open,
@@ -772,6 +816,7 @@ ALTER TABLE sealed_set ENABLE ROW LEVEL SECURITY;
 ALTER TABLE record ENABLE ROW LEVEL SECURITY;
 ALTER TABLE copy ENABLE ROW LEVEL SECURITY;
 ALTER TABLE machine ENABLE ROW LEVEL SECURITY;
+ALTER TABLE rest ENABLE ROW LEVEL SECURITY;
 ALTER TABLE head ENABLE ROW LEVEL SECURITY;
 
 -- A PC sees its own; the director sees everything but tokens, hashes and what is sealed.

@@ -634,8 +634,9 @@ def a_pc_rests_when_somebody_says_so(box):
     refused("DB007", wish, "b", b, "A", True)
     refused("DB007", wish, "a", b, "A", True)
     refused("42501", SERVER.sql, name, "SELECT dealbox.let_rest('A', true)", "b")
-    refused("42501", SERVER.sql, name, "SELECT dealbox.set_rest(1, true, 'B')", "b")
-    refused("42501", SERVER.sql, name, "UPDATE dealbox.pc SET rest = true", "b")
+    refused("42501", SERVER.sql, name, "SELECT dealbox.set_rest(1, true, 2, 'B')", "b")
+    for text in ("INSERT INTO dealbox.rest (pc, rest, by_name, at) VALUES (1, true, 'B', now())", "SELECT * FROM dealbox.rest"):
+        refused("42501", SERVER.sql, name, text, "b")
     refused("42501", wish, "director", b, "A", True)
     assert rests() == ["A|f|", "B|f|"], rests()
     for pc in "ab":
@@ -656,7 +657,7 @@ def a_pc_rests_when_somebody_says_so(box):
     assert rest_of("NULL") == ["f|director"] and rest_of("true") == ["t|A"] and rest_of("NULL") == ["t|A"]
     # with a token that it found
     refused("DB001", SERVER.sql, name, "SELECT dealbox.rest_of('%s', false)" % a, "b")
-    assert SERVER.sql(name, "SELECT * FROM dealbox.rest_of('%s', NULL)" % a, "b") == []
+    refused("DB001", SERVER.sql, name, "SELECT dealbox.rest_of('%s', NULL)" % a, "b")
     # a PC that is lost or removed has no say, and nobody has about it
     SERVER.sql(name, "UPDATE dealbox.pc SET until = now() - interval '1 day'")
     director(box, name, "lost", "B").expect(0)
@@ -674,18 +675,35 @@ def a_pc_rests_when_somebody_says_so(box):
 
 
 @test
-def two_pcs_that_wish_it_of_each_other_do_not_wait(box):
+def a_wish_keeps_no_pc_from_its_work(box):
+    """Whoever has it may leave his transaction open, or have it again and again."""
     name = event(box)
     a, b = join(name, "a"), join(name, "b")
+    one = job(name)
     SERVER.sql(name, "UPDATE dealbox.pc SET sealed_key = 'x'")
-    wish = "SELECT dealbox.wish_rest('%s', '%s', true);"
-    # at the same instant: the answer to the first is on the way
-    with SERVER.session(name, "BEGIN; %s SELECT 'wished';" % (wish % (a, "B")), "a") as one:
-        while "wished" not in one.stdout.readline():
+    for pc in "AB":
+        SERVER.sql(name, "SELECT dealbox.give_set('%s', %d, 'sealed')" % (pc, one), "director")
+    wish = "SELECT dealbox.wish_rest('%s', '%s', %s);"
+    with SERVER.session(name, "BEGIN; %s SELECT 'wished';" % (wish % (a, "B", "true")), "a") as session:
+        while "wished" not in session.stdout.readline():
             pass
-        SERVER.sql(name, "SET lock_timeout = '5 s'; " + wish % (b, "A"), "b")
-        one.stdin.write("COMMIT;\n")
-    assert SERVER.sql(name, "SELECT rest, rest_by FROM dealbox.status_pc ORDER BY name") == ["t|B", "t|A"]
+        for text in (wish % (b, "A", "true"), "SELECT dealbox.rest_of('%s', true)" % b,
+                     "SELECT dealbox.take('%s', 1, '%s', 1)" % (b, NOBODY % 1),
+                     "SELECT dealbox.report('%s', 'm', 1, %d, 1, 1, md5('1')::uuid, 'exact', now())" % (b, one)):
+            SERVER.sql(name, "SET lock_timeout = '5 s'; " + text, "b")
+        SERVER.sql(name, "SET lock_timeout = '5 s'; UPDATE dealbox.pc SET until = now() - interval '1 day'")
+        SERVER.sql(name, "SET lock_timeout = '5 s'; SELECT dealbox.lose('B')", "director")
+        session.stdin.write("COMMIT;\n")
+    assert SERVER.sql(name, "SELECT rest FROM dealbox.status_pc ORDER BY name") == ["t", "t"]
+    refused("DB007", SERVER.sql, name, "DO $$ BEGIN FOR n IN 1..1001 LOOP PERFORM dealbox.wish_rest('%s', 'B', n %% 2 = 0); "
+            "END LOOP; END $$" % a, "a")
+    SERVER.sql(name, "INSERT INTO dealbox.rest (pc, rest, by_pc, by_name, at) SELECT 2, n % 2 = 0, 1, 'A', now() "
+               "FROM generate_series(1, 1000) n")
+    before = SERVER.sql(name, "SELECT rest, rest_by FROM dealbox.status_pc WHERE name = 'B'")
+    refused("DB007", SERVER.sql, name, wish % (a, "B", "false"), "a")
+    assert SERVER.sql(name, "SELECT * FROM dealbox.rest_of('%s', false)" % a, "a") == ["t|B"], "its own word is no error"
+    assert SERVER.sql(name, "SELECT rest, rest_by FROM dealbox.status_pc WHERE name = 'B'") == before == ["t|A"]
+    director(box, name, "resume", "B").expect(0, "takes copies again")
 
 
 @test
