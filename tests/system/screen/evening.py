@@ -38,6 +38,9 @@ ACTS = {
     'Is it empty? Look into all pockets': ['KEY Enter'],
     'A card cannot be read': ['KEY Enter'],
     'No card came': ['KEY Enter'],
+    # on a busy computer: it answered too late
+    'The machine refuses to deal': ['KEY Enter'],
+    'The computer was too slow': ['KEY Enter'],
     'Paused': ['KEY Enter'],
     'Put cards into the hopper': ['hopper fill'],
     'No connection to the machine': ['plug'],
