@@ -13,6 +13,8 @@ name => {
 		found.push(`the page is wider than the screen: ${document.documentElement.scrollWidth}`);
 	if (!phone && document.documentElement.scrollHeight > innerHeight)
 		found.push("the page is higher than the screen");
+	for (const one of document.getAnimations())
+		found.push(`something moves or blinks: ${one.effect.target.outerHTML.slice(0, 60)}`);
 	for (const [one, box] of boxes) {
 		if (!box.width || !box.height)
 			found.push(`"${label(one)}" is not seen`);
