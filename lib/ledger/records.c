@@ -382,24 +382,27 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	return err;
 }
 
+/*
+ * The column of the last act of a job among acts. By max(): for each ORDER BY SQLite keeps a table
+ * of its own in memory.
+ */
+#define SQL_LAST(column, acts) \
+	"(SELECT a." column " FROM acts a WHERE a.seq = (SELECT max(b.seq) FROM acts b " \
+	"WHERE b.job = j.seq AND b.act IN (" acts ")))"
+
 /* the present number of copies of each board: that of the last act, or the first one */
-#define SQL_COPIES_NOW \
-	"coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act = " SQL(ACT_COPIES) \
-	" ORDER BY a.seq DESC LIMIT 1), j.copies)"
+#define SQL_COPIES_NOW "coalesce(" SQL_LAST("value", SQL(ACT_COPIES)) ", j.copies)"
 
 /* the effective act among pause, resume and cancel; a cancelled job stays cancelled */
 #define SQL_LAST_ACT \
-	"(SELECT a.act FROM acts a WHERE a.job = j.seq AND a.act IN " \
-	" (" SQL(ACT_PAUSE) ", " SQL(ACT_RESUME) ", " SQL(ACT_CANCEL) ") " \
-	" ORDER BY a.act = " SQL(ACT_CANCEL) " DESC, a.seq DESC LIMIT 1) "
+	"coalesce(" SQL_LAST("act", SQL(ACT_CANCEL)) ", " \
+	SQL_LAST("act", SQL(ACT_PAUSE) ", " SQL(ACT_RESUME)) ") "
 
 /* of: "WHERE job = ?1", or none: of all; and the same of the table jobs */
 #define SQL_JOBS(of, job) \
 	"SELECT j.seq, coalesce(j.set_seq, 0), j.at, coalesce(s.session, ''), " \
 	"j.options, " SQL_COPIES_NOW ", " \
-	" coalesce((SELECT a.value FROM acts a WHERE a.job = j.seq AND a.act " \
-	"= " SQL(ACT_PRIORITY) " " \
-	"  ORDER BY a.seq DESC LIMIT 1), j.priority), " \
+	"coalesce(" SQL_LAST("value", SQL(ACT_PRIORITY)) ", j.priority), " \
 	" (SELECT count(*) FROM job_boards b WHERE b.job = j.seq), coalesce(c.recorded, 0), " \
 	" (SELECT count(*) FROM insertions i JOIN verdicts v ON v.insertion = i.seq " \
 	"  WHERE i.job = j.seq AND v.outcome IN " \
