@@ -25,9 +25,9 @@ ROWS = {
         'position 20: unplug', 'machine-absent', 'Look whether it is switched on',
         ['plug', 'WAIT in-doubt|used', 'remove', 'empty', 'insert', 'START'], {}),
     'E2 E2c unreadable, also when it is read again': (
-        'position 9 times 2: unreadable', 'card-unreadable', 'Clean the card or turn it round', ['START'], {}),
+        'position 9 times 2: unreadable', 'card-unreadable', 'Clean the card, or turn it end to end', ['START'], {}),
     'E2 unreadable once': ('position 9: unreadable', None, '', [], {}),
-    'E2a face up': ('position 9: face-up', 'card-face-up', 'Turn it', ['clean-card', 'START'], {}),
+    'E2a face up': ('position 9: face-up', 'card-face-up', 'Turn the card face down', ['clean-card', 'START'], {}),
     'E2b a joker': ('position 9: extra joker1', 'card-not-in-plan', 'Take it out', ['take-card', 'START'], {}),
     'E3 two of the same': ('position 20: repeat', 'card-repeated', ' from the top. The board is void', VOID, {}),
     'E4 one read as another': ('position 20: misread', 'card-repeated', 'Turn the deck round', VOID, {}),
