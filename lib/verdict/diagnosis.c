@@ -288,8 +288,9 @@ static void put_earlier(struct writer *w, const struct dealbox_reading *r)
 		snprintf(where, sizeof(where), "card %u from the top of %s's hand", r->above + 1u,
 			 seats[r->hand]);
 	else if (r->hand < DEALBOX_HANDS)
-		snprintf(where, sizeof(where), "the card in %s's hand that was dealt as card %u",
-			 seats[r->hand], r->position + 1u);
+		/* no position beside a seat: the deck may be sorted */
+		snprintf(where, sizeof(where), "the one in %s's hand that was read as the same",
+			 seats[r->hand]);
 	else
 		snprintf(where, sizeof(where), "the card that was dealt as card %u",
 			 r->position + 1u);

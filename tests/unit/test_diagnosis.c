@@ -452,7 +452,7 @@ static void test_message(void **state)
 	/* Without sensors, the number of cards on top is unknown. */
 	trace = deal(readings, 5, false);
 	assert_int_equal(diagnose(trace, DEALBOX_READER_CAMERA, NULL, &d), 0);
-	says(&d, false, "the card in East's hand that was dealt as card 2");
+	says(&d, false, "the one in East's hand that was read as the same. ");
 	says(&d, true, "easily misread so: S4, CA");
 	dealbox_trace_free(trace);
 	trace = deal(deep, 10, true);
@@ -747,7 +747,7 @@ static void test_sentences(void **state)
 		  false, BOTH "the card that was dealt as card 3. "
 			      "Most likely the one dealt earlier" REPLACE },
 		{ { .earlier = { .position = 2, .hand = DEALBOX_NORTH } }, false,
-		  BOTH "the card in North's hand that was dealt as card 3. "
+		  BOTH "the one in North's hand that was read as the same. "
 		  "Most likely the one in North's hand" REPLACE },
 		{ { .earlier = { .hand = DEALBOX_EAST, .place = 1, .above = 1 } }, false,
 		  BOTH "card 2 from the top of East's hand. "
