@@ -160,8 +160,8 @@ def no_card(pc, name):
 
 
 @contextlib.contextmanager
-def hanging():
-    """The server does not answer, and ends no connection."""
+def hanging(end=signal.SIGCONT):
+    """The server does not answer, and ends no connection. With SIGKILL it never hears what it was asked."""
     with open(os.path.join(SERVER.data, "postmaster.pid")) as file:
         postmaster = file.readline().strip()
     processes = [int(pid) for pid in subprocess.run(["pgrep", "-P", postmaster], capture_output=True, check=True,
@@ -172,7 +172,7 @@ def hanging():
         yield
     finally:
         for pid in processes:
-            os.kill(pid, signal.SIGCONT)
+            os.kill(pid, end)
 
 
 def finish(name, pcs, total, more=False):
@@ -306,6 +306,25 @@ def test_a_server_that_hangs_delays_nothing():
         pc.start()
         wait("the server", lambda: pc.has(State="online"))
         wait("the reports", lambda: pc.has(Waiting=0) and counted(name) >= count)
+
+
+def test_a_report_without_an_answer_is_sent_again():
+    with world(pcs=("a",)) as (name, (pc,)):
+        add(name, 1)
+        pc.start()
+        finish(name, [pc], 3, more=True)
+        wait("all reports", lambda: pc.has(Waiting=0))
+        with hanging(signal.SIGKILL):
+            wait("a board that is reported", lambda: pc.answer() or pc.view()["Waiting"])
+
+        def recovered():
+            try:
+                return rows(name, "SELECT 1")
+            except Refused:
+                return None
+        wait("the server", recovered)
+        finish(name, [pc], BOARDS)
+        judge(name, [pc], BOARDS)
 
 
 def test_an_emulated_machine_deals_no_event_that_counts():
