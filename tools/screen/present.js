@@ -179,16 +179,17 @@ function void_steps(language, machine, facts) {
 	if (facts.shuffled)
 		return (look ? [...steps, say(language, N_("Empty the board."))] : steps).map(text => step(text));
 	/* counted in the order of hands: this deck lies together before it is judged */
-	const counted = machine.State === "deck-wrong" && { cards: cards_total(machine), hand: Math.floor(cards_total(machine) / 4) };
+	const counted = ["deck-wrong", "deck-short"].includes(machine.State) && { cards: cards_total(machine), hand: Math.floor(cards_total(machine) / 4) };
 
 	if (counted)
 		steps.push(say(language, N_("Put the board's cards to the rest of the deck and count, without the stop card: {cards}."), counted),
-			   say(language, N_("If it is not {cards}: find the missing card, or take the extra one away."), counted),
-			   say(language, N_("If it is {cards}: count the board dealt just before. If it has not {hand} a pocket, empty it, and tap its ✓ under Jobs."), counted));
-	else if (row.first && !look)
+			   say(language, N_("If it is not {cards}: find the missing card, or take the extra one away."), counted));
+	if (machine.State === "deck-wrong")
+		steps.push(say(language, N_("If it is {cards}: count the board dealt just before. If it has not {hand} a pocket, empty it, and tap its ✓ under Jobs."), counted));
+	else if (row.first && !look && !counted)
 		steps.push(what_to_mind(language, machine.State));
 	steps.push(say(language, look ? N_("Empty the board. Put its cards and the rest of the deck back into the hopper, face down.") :
-			counted ? N_("Put this deck back into the hopper, face down, and the stop card behind it.") :
+			counted && machine.State === "deck-wrong" ? N_("Put this deck back into the hopper, face down, and the stop card behind it.") :
 			N_("Put the board's cards and the rest of the deck back into the hopper, face down.")));
 	steps.push(facts.board ? say(language, N_("Put board {board} in again. Then the screen asks whether it is empty."), facts) :
 		   say(language, N_("Put the board in again. Then the screen asks whether it is empty.")));
@@ -200,7 +201,8 @@ const answer = (machine, method) => ({ on: "machine", method, args: ["u", [machi
 
 /* Buttons for the words of the property Keys, in the order in which they are shown. */
 const KEYS = {
-	"start": (language, machine) => ({ code: "Enter", main: true, act: answer(machine, "Answer"),
+	/* a fault that stays is the last thing to be tried, behind the steps */
+	"start": (language, machine) => ({ code: "Enter", main: machine.State !== "hardware", act: answer(machine, "Answer"),
 					   label: say(language, ENTER[machine.State] || N_("Start")) }),
 	"resume": language => ({ code: "Enter", main: true, label: say(language, N_("Resume the job")), act: { on: "job", method: "Resume" } }),
 	"deal-this": (language, machine, facts) => ({ code: "D", act: answer(machine, "DealThis"),
@@ -347,8 +349,8 @@ export function present(machine, done, language) {
 		shown.next = machine.NextCopy && facts.copies > 1 ?
 			say(language, N_("Next: board {board}, copy {copy}"), { board: machine.NextBoard, copy: machine.NextCopy }) :
 			say(language, N_("Next: board {board}"), { board: machine.NextBoard });
-	/* there, the copy is a pocket */
-	if (machine.State === "capture")
+	/* of a capture, the copy is a pocket; of a board that is in no job, there is none */
+	if (["capture", "number-range"].includes(machine.State))
 		shown.below = "";
 	if (machine.State === "capture" && !facts.pocket)
 		shown.title = say(language, N_("Read this board"));
