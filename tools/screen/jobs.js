@@ -128,9 +128,12 @@ function new_job(app) {
 	/* A set that the service has; name: of the file or session. */
 	async function take_set(set, name) {
 		const [boards] = await app.service.call("/io/dealbox1", "Manager", "GetBoards", "t", [set]);
+		const before = Object.values(app.service.jobs).find(job => job.Set === set && job.State === "done");
 
 		show(outcome, h("p", { class: "good" }, "✓ " + say_count(app.language,
-			P_("{name}: {n} board without a problem.", "{name}: {n} boards without a problem."), boards.length, { name })));
+			P_("{name}: {n} board without a problem.", "{name}: {n} boards without a problem."), boards.length, { name })),
+		     before ? h("p", { class: "bad" }, text(N_("Boards of this set were dealt for {session} already. Deal them for more copies only: to play the same deals twice is against Law 6D2."),
+							    { session: before.Session })) : null);
 		show(form, options(set, boards));
 	}
 

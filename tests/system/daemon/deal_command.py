@@ -76,6 +76,23 @@ def test_a_set_comes_by_standard_input(w):
     assert 'standard input' in broken.stderr and not broken.stdout, broken
 
 
+def test_the_same_deals_once_more(w):
+    """For the same session by default, the date: somebody may want copies, or play them twice (Law 6D2)."""
+    again = 'All these boards were dealt for session .* already, the last at .*Law 6D2'
+    jobs = len(w.objects('Job'))
+    refused = w.command('deal', '--boards', '3', set_file)
+    assert refused.returncode == 1 and re.search(again + '.*nothing was done', refused.stderr, re.S), refused
+    assert len(w.objects('Job')) == jobs
+    deal = w.begin('deal', '--boards', '3', set_file)
+    deal.stdin.write('y\n')
+    deal.stdin.flush()
+    ends(deal, 0, '1 of 1 boards are exact duplicates')
+    today = [job['Session'] for job in w.objects('Job').values() if job['Session'].startswith('20')][0]
+    for words in ('--yes',), ('--session', today):
+        result = w.command('deal', '--boards', '3', *words, set_file)
+        assert result.returncode == 0 and 'Law' not in result.stderr, result
+
+
 def test_void_board_is_told_and_enter_is_the_start_key(w):
     w.tell('FIRST', 'operator off')
     w.take_out('FIRST')

@@ -178,6 +178,27 @@ def a_deal_that_ends_well_and_is_not_exact(box):
 
 
 @test
+def the_same_deals_once_more(box):
+    """For the same session by default, the date: somebody may want copies, or play them twice (Law 6D2)."""
+    machine = box.machine("--packs", "8")
+    again = "All these boards were dealt for session .* already, the last at .*Law 6D2"
+    box.deal("-m", machine.uri, "--boards", "1", "--yes", SET).expect(0, "1 of 1 boards")
+    # board 2 was not dealt
+    assert "Law" not in str(box.deal("-m", machine.uri, "--boards", "1-2", SET).expect(0, "2 of 2 boards"))
+    jobs = len(box.records("job"))
+    box.dealbox("deal", "-m", machine.uri, "--boards", "1-2", SET).expect(1, again, "nothing was done", "--yes")
+    box.dealbox("deal", "-m", machine.uri, "--boards", "2", "--json", SET).expect(1, again, "nothing was done")
+    assert len(box.records("job")) == jobs
+    answered = box.begin("deal", "-m", machine.uri, "--boards", "2", SET, stdin=subprocess.PIPE)
+    answered.process.stdin.write("y\n")
+    answered.process.stdin.flush()
+    answered.answer("is empty").expect(0, again, "1 of 1 boards are exact duplicates")
+    for words in ("--yes",), ("--session", time.strftime("%Y-%m-%d")):
+        result = box.deal("-m", machine.uri, "--boards", "2", *words, SET).expect(0, "1 of 1 boards")
+        assert "Law" not in str(result), result
+
+
+@test
 def a_stop_behind_the_last_card(box):
     """The board is not exact, and the fault is not cleared before somebody has done something."""
     machine = box.machine("--manual", scenario="on event DEAL_DONE: hardware 5")
@@ -373,7 +394,7 @@ def two_cards_that_come_as_one(box):
     for pack in "bridge", "jokers":
         machine = box.machine("--capabilities", "by-card,exit-sensors,keys", "--packs", "1", "--pack", pack,
                               name=pack, scenario="deal 1 position 7: double-feed")
-        result = box.deal("-m", machine.uri, "--boards", "1", SET).expect(
+        result = box.deal("-m", machine.uri, "--boards", "1", "--yes", SET).expect(
             0, "board 1: void: deck short at card 52", "board 1: exact duplicate",
             "1 of 1 boards are exact duplicates; 1 void")
         good = dealt(machine)

@@ -31,7 +31,7 @@ def certified(box):
 
 
 def deal(box, machine, boards, folder="pc"):
-    box.deal("-m", machine.uri, "-b", boards, "--certify", folder, "rr1.pbn").expect(0, "exact duplicates")
+    box.deal("-m", machine.uri, "-b", boards, "--yes", "--certify", folder, "rr1.pbn").expect(0, "exact duplicates")
 
 
 def head(box, name, folder="pc"):

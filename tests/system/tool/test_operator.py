@@ -347,7 +347,7 @@ def a_plan_that_does_not_arrive(box):
     for name, scenario in (("lost", "on plan: stall"), ("damaged", "on plan: refuse 15"),
                            ("refused", "on request LOAD times 3: stall")):
         machine = box.machine("--manual", name=name, scenario=scenario)
-        running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
+        running = box.begin("deal", "-m", machine.uri, "--boards", "1", "--yes", SET)
         running.put_in(machine)
         running.see("The machine refuses the plan or the start. Press start to try again|does not answer")
         while machine.status("deals") == "0":

@@ -40,7 +40,7 @@ def what_is_said_does_not_depend_on_the_deals(box):
     for number, path in enumerate((SET, "other.pbn")):
         for kind in ("stored", "routed"):
             machine = box.machine("--kind", kind, name="%s%d" % (kind, number), scenario=mishaps)
-            result = box.deal("-m", machine.uri, "--boards", "1-4", "--json",
+            result = box.deal("-m", machine.uri, "--boards", "1-4", "--json", "--yes",
                                  path).expect(0)
             assert '"void"' in result.out
             assert_secret(result.out + result.err)

@@ -662,7 +662,7 @@ def nothing_is_dealt_that_cannot_be_certified(box):
     certified(box)
     box.dealbox("certificate", "open", "pc").expect(0)
     machine = box.machine(name="second")
-    box.deal("-m", machine.uri, "--certify", "pc", "rr1.pbn").expect(
+    box.deal("-m", machine.uri, "--certify", "pc", "--yes", "rr1.pbn").expect(
         2, "the opening is published", "could not be certified")
     box.dealbox("deal", "-m", machine.uri, "--certify", "pc", os.path.join(SOURCE, "docs/examples/club-evening.pbn")
                 ).expect(2, "no session of the tournament has this name")

@@ -3,6 +3,7 @@
  * dealbox deal: a set, dealt board by board and copy by copy.
  */
 #include <string.h>
+#include <time.h>
 
 #include "dealing/deal-law.h"
 #include "dealing/deal.h"
@@ -47,6 +48,38 @@ bool set_allowed(const struct deal_options *options, const struct dealbox_set *s
 		return false;
 	}
 	return true;
+}
+
+bool deal_asks(const struct deal_options *options)
+{
+	return !options->session && !options->yes;
+}
+
+void dealt_add(struct dealt *dealt, unsigned int board, int64_t at)
+{
+	dealt->boards.bits[board / 64] |= 1ULL << board % 64;
+	dealt->last = at > dealt->last ? at : dealt->last;
+}
+
+bool deal_again(const struct deal_options *options, const struct dealbox_set *set,
+		const char *session, const struct dealt *dealt)
+{
+	const time_t last = dealt->last / 1000000;
+	struct dealbox_board board;
+	char at[32] = "";
+	bool all = true;
+
+	for (size_t n = 0; !dealbox_set_get(set, n, &board); n++)
+		if (!options->boards_text || boards_has(&options->boards, board.number))
+			all &= boards_has(&dealt->boards, board.number);
+	dealbox_deal_wipe(&board.deal);
+	if (!all)
+		return true;
+	strftime(at, sizeof(at), "%Y-%m-%d %H:%M", localtime(&last));
+	return confirm(options->yes,
+		       "All these boards were dealt for session %s already, the last at %s. To "
+		       "play the same deals twice is against Law 6D2; for another session, give "
+		       "--session NAME. Deal more copies of them?", session, at);
 }
 
 /* Return an option that was given and that only the service supports; NULL if there is none. */
@@ -288,7 +321,8 @@ const struct command cmd_deal = {
 		 "the sentence names: D deals the board that is in, S skips the one that is\n"
 		 "wanted, N says which number it has, and R deals the recorded one again.\n"
 		 "Ctrl-C pauses and exits; --resume continues with the same files. Before an\n"
-		 "interrupted job is dropped for another one, the command asks.\n"
+		 "interrupted job is dropped for another one, the command asks; and before the\n"
+		 "same boards are dealt again on one day, if --session does not name a session.\n"
 		 "If the service dealboxd is running, it deals, on all its machines or on those\n"
 		 "that --machine names by their ids, unless --machine gives an address.\n"
 		 "Without the service, the record is your own ledger, whose name is printed.\n"

@@ -411,6 +411,62 @@ static enum status give_up(struct own_deal *d)
 	return own_cancel(&d->own, last.job);
 }
 
+struct looking_back {
+	struct dealbox_ledger *ledger;
+	const char *session;
+	uint64_t set;
+	struct dealt dealt;
+};
+
+static int look_at_insertion(const struct dealbox_ledger_insertion *insertion, void *context)
+{
+	struct looking_back *back = context;
+	int counts = dealbox_ledger_counts(back->ledger, insertion);
+
+	if (counts > 0)
+		dealt_add(&back->dealt, insertion->board, insertion->ended);
+	return counts < 0 ? counts : 0;
+}
+
+static int look_at_job(const struct dealbox_ledger_job *job, void *context)
+{
+	struct looking_back *back = context;
+
+	if (job->set != back->set || job->state < DEALBOX_LEDGER_JOB_CANCELLED ||
+	    strcmp(job->session, back->session))
+		return 0;
+	return dealbox_ledger_insertions(back->ledger, job->job, false, look_at_insertion, back);
+}
+
+static int look_at_set(uint64_t set, void *context)
+{
+	struct looking_back *back = context;
+
+	back->set = set;
+	return dealbox_ledger_jobs(back->ledger, 0, look_at_job, back);
+}
+
+/* Ask before the boards are dealt once more today. */
+static enum status look_back(struct own_deal *d)
+{
+	char today[SESSION_TODAY];
+	struct looking_back back = { .ledger = d->own.reader, .session = session_today(today) };
+	struct dealbox_ledger_board *boards;
+	size_t count;
+	int err;
+
+	if (!deal_asks(d->options))
+		return STATUS_DONE;
+	boards = own_boards(d->set, &count);
+	if (!boards)
+		return STATUS_INPUT;
+	err = dealbox_ledger_find_sets(d->own.reader, boards, count, look_at_set, &back);
+	own_boards_free(boards, count);
+	if (err)
+		return own_refused(d->own.reader);
+	return deal_again(d->options, d->set, today, &back.dealt) ? STATUS_DONE : STATUS_NO;
+}
+
 /* Record the set of the files, and a job of the wanted boards. */
 static enum status add_job(struct own_deal *d)
 {
@@ -453,9 +509,11 @@ static enum status add_job(struct own_deal *d)
 
 static enum status begin_job(struct own_deal *d)
 {
-	enum status status = d->options->resume ? resume_job(d) : give_up(d);
+	enum status status = d->options->resume ? resume_job(d) : look_back(d);
 	struct own_stand stand;
 
+	if (status == STATUS_DONE && !d->options->resume)
+		status = give_up(d);
 	if (status == STATUS_DONE && !d->options->resume)
 		status = add_job(d);
 	if (status != STATUS_DONE)

@@ -73,6 +73,12 @@ static enum status sets_find(struct job_watch *f, const struct dealbox_set *set,
 	return status;
 }
 
+static bool is_over(struct json_object *job)
+{
+	return !strcmp(service_text(job, "state"), "done") ||
+	       !strcmp(service_text(job, "state"), "cancelled");
+}
+
 /* Return true if the job deals one of these sets. */
 static bool is_alike(const struct alike *alike, struct json_object *job)
 {
@@ -188,6 +194,53 @@ static enum status job_add(struct job_watch *f, const struct dealbox_set *set, u
 	return status;
 }
 
+/* Find the boards that a job has dealt. */
+static enum status dealt_by(struct job_watch *f, struct json_object *job, struct dealt *dealt)
+{
+	enum status status = STATUS_DONE;
+	const char *machine, *outcome, *head;
+	uint32_t user, board, copy, insertion;
+	uint64_t added, begun, ended;
+	struct request r;
+	int err = request_new(&r, f->bus, service_text(job, "path"), "Job", "GetReceipt");
+
+	if (err >= 0)
+		err = request_send(&r);
+	if (err >= 0)
+		err = sd_bus_message_read(r.reply, "xus", &added, &user, &head);
+	if (err >= 0)
+		err = sd_bus_message_enter_container(r.reply, 'a', "(uusuxxs)");
+	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusuxxs)", &board, &copy,
+						      &machine, &insertion, &begun, &ended,
+						      &outcome)) > 0)
+		if (!strcmp(outcome, "exact") && board <= DEALBOX_BOARD_DEALT_MAX)
+			dealt_add(dealt, board, (int64_t)ended);
+	if (err < 0)
+		status = service_error(&r, err);
+	request_end(&r);
+	return status;
+}
+
+/* Ask before the boards of a set, which the service has under a number, are dealt once more. */
+static enum status look_back(struct job_watch *f, const struct dealbox_set *set, uint64_t number,
+			     const char *session)
+{
+	const struct deal_options *options = options_of(f);
+	enum status status = STATUS_DONE;
+	struct dealt dealt = { 0 };
+	struct json_object *job;
+
+	for (size_t n = 0; status == STATUS_DONE && deal_asks(options) &&
+	     n < json_object_array_length(f->jobs); n++) {
+		job = json_object_array_get_idx(f->jobs, n);
+		if (is_over(job) && (uint64_t)service_number(job, "set") == number)
+			status = dealt_by(f, job, &dealt);
+	}
+	if (status != STATUS_DONE || !deal_asks(options))
+		return status;
+	return deal_again(options, set, session, &dealt) ? STATUS_DONE : STATUS_NO;
+}
+
 /* Find the only paused job that deals, for --resume. */
 static enum status job_find(struct job_watch *f, struct json_object **job)
 {
@@ -275,6 +328,7 @@ static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 	struct json_object *job = NULL;
 	enum status status;
 	uint64_t number = 0;
+	const char *session = options->session;
 	char today[SESSION_TODAY];
 
 	if (options->resume) {
@@ -290,15 +344,12 @@ static enum status job_begin(struct job_watch *f, const struct dealbox_set *set)
 	}
 	if (!set)
 		return job_add(f, NULL, options->set);
-	status = set_add(f->bus, set, options->session ? options->session : session_today(today),
-			 &number);
+	if (!session)
+		session = session_today(today);
+	status = set_add(f->bus, set, session, &number);
+	if (status == STATUS_DONE)
+		status = look_back(f, set, number, session);
 	return status == STATUS_DONE ? job_add(f, set, number) : status;
-}
-
-static bool is_over(struct json_object *job)
-{
-	return !strcmp(service_text(job, "state"), "done") ||
-	       !strcmp(service_text(job, "state"), "cancelled");
 }
 
 static enum status certify_job(struct job_watch *f, struct json_object *job)
