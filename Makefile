@@ -32,7 +32,7 @@ help:
 	@echo 'make deps      install the Debian packages that building needs, as all of the above do'
 	@echo 'make install   user space, and the source of the module for DKMS; PREFIX=/usr/local DESTDIR='
 	@echo '               LIBDIR=lib/$$(gcc -print-multiarch), below PREFIX; fetches nothing'
-	@echo 'make packages [FOR=13|arm64|armhf]  packages for Debian 12, or 13, or 12 on ARM, in build/packages'
+	@echo 'make packages [FOR=13|arm64|13-arm64|armhf]  packages for Debian 12 or 13, in build/packages'
 	@echo 'make image     a bootable USB stick that deals: build/dealbox.img (docs/image.md)'
 	@echo 'make sbom      the licence of every file, in the form of SPDX: build/dealbox.spdx'
 	@echo 'make clean     remove what was built'

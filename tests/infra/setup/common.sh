@@ -163,10 +163,10 @@ debian_packages()
 	bare) packages user-space && echo make ;;
 	cockpit-*) packages bookworm && packages cockpit ;;
 	packaged) packages bookworm && echo libusbredirparser1 ;;
-	packaging-arm*)
-		packages packaging | sed "s/dev\$/&:${1#*-}/"
-		echo "crossbuild-essential-${1#*-}"
-		echo "pkgconf:${1#*-}"
+	packaging-*arm*)
+		packages packaging | sed "s/dev\$/&:${1##*-}/"
+		echo "crossbuild-essential-${1##*-}"
+		echo "pkgconf:${1##*-}"
 		;;
 	packaging) packages packaging && echo piuparts ;;
 	# linux-kbuild needs pahole
@@ -179,7 +179,7 @@ debian_packages()
 debian_suite()
 {
 	case $1 in
-	trixie | cockpit-13 | packaging-13) echo trixie ;;
+	trixie | cockpit-13 | packaging-13*) echo trixie ;;
 	*) echo bookworm ;;
 	esac
 }
@@ -188,7 +188,7 @@ debian_suite()
 debian_architectures()
 {
 	case $1 in
-	packaging-arm*) echo "$(dpkg --print-architecture),${1#*-}" ;;
+	packaging-*arm*) echo "$(dpkg --print-architecture),${1##*-}" ;;
 	i386) echo i386 ;;
 	*) dpkg --print-architecture ;;
 	esac
