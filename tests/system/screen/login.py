@@ -84,6 +84,7 @@ def logged_in(user, password):
 
 
 def press(browser, key):
+    until('the key', browser, lambda: find(browser, '[data-key=%s]' % key))
     # a person reads first; the page ignores sooner answers
     time.sleep(0.5)
     until('the key', browser, lambda: find(browser, '[data-key=%s]' % key)[0].click() is None)
