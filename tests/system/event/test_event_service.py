@@ -601,7 +601,7 @@ def test_texts_of_others_are_made_safe():
         token, = rows(name, "SELECT token FROM dealbox.pc")
         for what in ("'{%s}', '{idle}'" % ("é" * 64), "'{m}', '{%s}'" % ("é" * 16)):
             try:
-                SERVER.sql(name, "SELECT dealbox.tell_machines('%s', %s, '{1}')" % (token, what), "a")
+                SERVER.sql(name, "SELECT dealbox.tell_machines('%s', %s, '{1}', 0)" % (token, what), "a")
             except Refused as error:
                 assert "23514" in str(error), error
             else:
