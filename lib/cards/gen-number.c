@@ -18,10 +18,11 @@ static uint64_t choose[PACK + 1][PACK + 1];	/* [k][n] */
 
 static void pascal(void)
 {
-	for (int n = 0; n <= PACK; n++)
-		for (int k = 0; k <= n; k++)
-			choose[k][n] = k == 0 || k == n ? 1 :
-				choose[k][n - 1] + choose[k - 1][n - 1];
+	for (int n = 0; n <= PACK; n++) {
+		choose[0][n] = choose[n][n] = 1;
+		for (int k = 1; k < n; k++)
+			choose[k][n] = choose[k][n - 1] + choose[k - 1][n - 1];
+	}
 }
 
 /*

@@ -10,7 +10,7 @@
 #include <dealbox/report.h>
 
 /* the table is private to that file */
-#include "dealing/operator.c"
+#include "dealing/operator.c"	/* NOLINT(bugprone-suspicious-include) */
 
 /* The page translates. */
 const char *dealbox_law_translate(const char *language, const char *message)
