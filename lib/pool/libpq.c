@@ -164,6 +164,8 @@ static const struct {
 	{ "pg_hba.conf", "add a line hostssl for this user to pg_hba.conf on the server" },
 	{ "Connection refused", "is PostgreSQL running there, and listening on this address?" },
 	{ "translate host name", "check the server's name, and whether this PC can resolve it" },
+	{ "session is read-only", "the server that this replica copies is not in the address, or "
+				  "does not answer" },
 	{ "timeout expired", "no answer: check cable, address and firewall" },
 	{ "", "docs/event.md says what to check" },
 };
@@ -175,6 +177,26 @@ static const char *advice_for(const char *message)
 	while (!strstr(message, advice[n].what))
 		n++;
 	return advice[n].next;
+}
+
+/*
+ * Returns what libpq says of the last address that it tried. It has a line for each, and goes on to
+ * the next one unless a server has answered: "localhost" may be ::1, where nobody listens, too.
+ */
+static const char *last_attempt(const PGconn *pg)
+{
+	const char *message = PQerrorMessage(pg), *address = PQhostaddr(pg), *found = message;
+
+	/* a socket, or no name was resolved */
+	if (!*address)
+		address = PQhost(pg);
+	if (!*address)
+		return message;
+	for (const char *at = message; (at = strstr(at, address)); at++)
+		found = at;
+	while (found > message && found[-1] != '\n')
+		found--;
+	return found;
 }
 
 static void no_notice(void *context, const PGresult *result)
@@ -191,6 +213,7 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 	PQconninfoOption *options = NULL;
 	struct connection *connection;
 	char *problem = NULL, line[256];
+	const char *message;
 
 	if (!name) {
 		options = PQconninfoParse(conninfo, &problem);
@@ -213,8 +236,9 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 		return NULL;
 	}
 	if (PQstatus(connection->pg) != CONNECTION_OK) {
-		line_copy(line, PQerrorMessage(connection->pg));
-		error_fill(error, 0, advice_for(PQerrorMessage(connection->pg)),
+		message = last_attempt(connection->pg);
+		line_copy(line, message);
+		error_fill(error, 0, advice_for(message),
 			   "no connection to the event's database: %s", line);
 		PQfinish(connection->pg);
 		free(connection);

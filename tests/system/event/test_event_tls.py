@@ -115,6 +115,29 @@ def a_client_that_is_not_believed_hears_why(box):
 
 
 @test
+def of_many_addresses_the_last_one_tried_is_told(box):
+    # as "localhost" that is ::1 first, if the server listens on 127.0.0.1 only
+    many = "localhost,localhost hostaddr=127.0.0.2,127.0.0.1"
+    home(box, password="wrong")
+    status(box, "director", many).expect(3, "at .127.0.0.1., port %d failed: .*password authentication failed" % PORT, "pgpass")
+    home(box, "hall_a-old")
+    status(box, "hall_a", many).expect(3, "at .127.0.0.1., port %d failed: .*certificate expired" % PORT, "openssl x509 -enddate")
+    # a name that cannot be resolved, as it is too long
+    nowhere = 64 * "n"
+    home(box, password="wrong")
+    status(box, "director", nowhere + ",localhost").expect(3, "port %d failed: .*password authentication failed" % PORT, "pgpass")
+    refused = status(box, "director", "localhost,localhost hostaddr=127.0.0.2,127.0.0.3")
+    refused.expect(3, "at .127.0.0.3., port %d failed: Connection refused" % PORT, "listening on this address")
+    status(box, "director", nowhere).expect(3, "could not translate host name", "check the server's name")
+    box.dealbox("event", "status", "-d", "service=nothing").expect(3, "no connection to the event's database: .*\"nothing\" not found")
+    # the first server does not run, and the second one is its replica
+    owner("cup", "ALTER ROLE director SET default_transaction_read_only = on")
+    home(box, password="Bermuda Bowl")
+    status(box, "director", many).expect(3, "port %d failed: session is read-only" % PORT, "server that this replica copies")
+    owner("cup", "ALTER ROLE director RESET default_transaction_read_only")
+
+
+@test
 def a_server_that_is_not_believed_is_not_asked(box):
     for name, what in (("elsewhere", "does not match host name"), ("server-old", "expired, or is not signed by"),
                        ("server-other", "not signed by the authority in .*root.crt")):
