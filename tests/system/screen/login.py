@@ -249,7 +249,7 @@ ExecStart=
 ExecStart=/usr/local/libexec/dealbox-kiosk /bin/sh -c "sleep infinity"
 ''')
     c.run('systemctl daemon-reload && systemctl start dealbox-kiosk')
-    pid = wait('the session', lambda: c.ask('pgrep -u dealbox-kiosk sleep')[1].strip())
+    pid = wait('the session', lambda: c.ask('pgrep -u dealbox-kiosk -fx "sleep infinity"')[1].strip())
     # nobody else can reach it
     assert c.ask('echo >/dev/tcp/127.0.0.1/9091')[0]
     session = c.run('loginctl list-sessions --no-legend')
@@ -286,7 +286,7 @@ ExecStart=/usr/local/libexec/dealbox-kiosk /bin/sh -c "sleep infinity"
     assert acts(c, 'reveal') == before
     # what ends is started again
     c.run('kill %s' % pid)
-    wait('another session', lambda: c.ask('pgrep -u dealbox-kiosk sleep')[1].strip() not in ('', pid))
+    wait('another session', lambda: c.ask('pgrep -u dealbox-kiosk -fx "sleep infinity"')[1].strip() not in ('', pid))
     c.run('systemctl stop dealbox-kiosk')
 
 
