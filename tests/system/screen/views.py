@@ -48,11 +48,12 @@ class Screen:
         self.all('#views button')[VIEWS.index(view)].click()
 
     def press(self, label, within='main'):
-        """A button, by the words on it."""
+        """A button, by the words on it, that is seen: a dialog that was closed may still be there."""
         def click():
             return self.browser.execute_script(
                 'const one = [...document.querySelectorAll(arguments[0] + " button")].find(one => '
-                'one.innerText.trim() === arguments[1] && !one.disabled); if (one) one.click(); return Boolean(one);', within, label)
+                'one.innerText.trim() === arguments[1] && !one.disabled && one.getClientRects().length); '
+                'if (one) one.click(); return Boolean(one);', within, label)
         wait('the button "%s"' % label, click)
 
     def choose(self, path):
