@@ -286,6 +286,36 @@ def event(screen):
     wait('no event', lambda: not re.search('of the event', screen.text()))
 
 
+def job_goes_on(screen):
+    """A job is paused, resumed and cancelled from its panel."""
+    world = screen.world
+
+    def states():
+        return [str(world.job(path)['State']) for path in world.objects('Job')]
+
+    screen.open('jobs')
+    before = states()
+    assert 'open' in before and 'paused' not in before and 'cancelled' not in before, before
+    screen.press('Pause')
+    wait('a pause', lambda: states().count('paused') == 1)
+    screen.press('Resume')
+    wait('no pause', lambda: states() == before)
+    screen.press('Cancel the job')
+    screen.press('No', 'dialog')
+    assert states() == before
+    screen.press('Cancel the job')
+    screen.press('Cancel the job', 'dialog')
+    wait('the end', lambda: 'cancelled' in states() or len(states()) < len(before))
+
+
+def found(screen):
+    """The lamp of a machine blinks, so that it is found among others."""
+    screen.open('machines')
+    assert screen.world.tell('EMU1', 'lamp off').strip() == 'ok'
+    screen.press('Find it: blink')
+    wait('the lamp', lambda: screen.world.tell('EMU1', 'lamp on').strip() == 'ok')
+
+
 def no_complaint(browser):
     found = complaints(browser)
     assert not found, found
@@ -311,6 +341,8 @@ def main():
             tap.run(receipts, screen, name='who added a job, in the ledger')
             tap.run(quiet, screen, name='sounds are switched off by a key')
             tap.run(event, screen, name='the panel of an event')
+            tap.run(job_goes_on, screen, name='a job is paused, resumed and cancelled')
+            tap.run(found, screen, name='a machine is found by its lamp')
             tap.run(no_complaint, browser, name='nothing on the console')
         finally:
             browser.quit()
