@@ -154,12 +154,14 @@ def replica_takes_over(_chance, nodes, _cable):
 
 def disk_is_full(chance, nodes, _cable):
     path = os.path.join(nodes.leader.disk, "full")
-    with open(path, "wb") as file, contextlib.suppress(OSError):
+    with contextlib.suppress(OSError), open(path, "wb") as file:
         while True:
             file.write(bytes(1 << 20))
             file.flush()
     time.sleep(chance.uniform(0, FULL))
-    os.remove(path)
+    # the server may have filled the disk before
+    with contextlib.suppress(FileNotFoundError):
+        os.remove(path)
     if nodes.leader.dead():
         nodes.leader.start()
 
