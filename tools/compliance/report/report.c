@@ -266,8 +266,8 @@ int report_parse(const char *data, size_t size, struct json_object **report,
 {
 	struct json_tokener *tokener;
 	struct json_object *new;
+	int flags = JSON_TOKENER_VALIDATE_UTF8, err;
 	size_t end;
-	int err;
 
 	if (size > REPORT_SIZE_MAX)
 		return error_set(error, -EINVAL, 0, "check that this is the right file",
@@ -277,8 +277,10 @@ int report_parse(const char *data, size_t size, struct json_object **report,
 		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	/* one line end may follow */
 	size -= size && data[size - 1] == '\n';
-	/* JSON_TOKENER_STRICT of json-c 0.18 refuses every character beyond ASCII. */
-	json_tokener_set_flags(tokener, JSON_TOKENER_VALIDATE_UTF8);
+	/* that of json-c 0.18 refuses every character beyond ASCII */
+	if (json_c_version_num() < 18 << 8)
+		flags |= JSON_TOKENER_STRICT;
+	json_tokener_set_flags(tokener, flags);
 	new = json_tokener_parse_ex(tokener, data, (int)size);
 	end = json_tokener_get_parse_end(tokener);
 	json_tokener_free(tokener);

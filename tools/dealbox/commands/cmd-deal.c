@@ -57,6 +57,9 @@ bool deal_asks(const struct deal_options *options)
 
 void dealt_add(struct dealt *dealt, unsigned int board, int64_t at)
 {
+	/* a number of a damaged ledger, or of another service, may be any */
+	if (board > DEALBOX_BOARD_DEALT_MAX)
+		return;
 	dealt->boards.bits[board / 64] |= 1ULL << board % 64;
 	dealt->last = at > dealt->last ? at : dealt->last;
 }

@@ -213,7 +213,7 @@ static enum status dealt_by(struct job_watch *f, struct json_object *job, struct
 	while (err >= 0 && (err = sd_bus_message_read(r.reply, "(uusuxxs)", &board, &copy,
 						      &machine, &insertion, &begun, &ended,
 						      &outcome)) > 0)
-		if (!strcmp(outcome, "exact") && board <= DEALBOX_BOARD_DEALT_MAX)
+		if (!strcmp(outcome, "exact"))
 			dealt_add(dealt, board, (int64_t)ended);
 	if (err < 0)
 		status = service_error(&r, err);
