@@ -5,6 +5,8 @@
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 
@@ -68,7 +70,8 @@ static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 		return error;
 	gate->busy = true;
 	gate->deadline = jiffies + msecs_to_jiffies(DEALBOX_GATE_MS);
-	schedule_delayed_work(&db->expire, msecs_to_jiffies(DEALBOX_GATE_MS));
+	queue_delayed_work(system_long_wq, &db->expire,
+			   msecs_to_jiffies(DEALBOX_GATE_MS));
 	return 0;
 }
 
@@ -80,7 +83,7 @@ static int send_gate(struct dealbox_core *core, const struct wire_gate *answer)
 static void expire_gates(struct work_struct *work)
 {
 	struct dealbox *db = container_of(work, struct dealbox, expire.work);
-	unsigned long now = jiffies;
+	unsigned long now = jiffies, left = ULONG_MAX;
 	bool expired[DEALBOX_GATES];
 	int i;
 
@@ -89,10 +92,12 @@ static void expire_gates(struct work_struct *work)
 		struct dealbox_gate *gate = &db->gates[i];
 
 		expired[i] = gate->busy && time_after_eq(now, gate->deadline);
-		if (gate->busy && !expired[i] && db->in_state != IN_STOPPED)
-			schedule_delayed_work(&db->expire,
-					      gate->deadline - now);
+		if (gate->busy && !expired[i])
+			left = min(left, gate->deadline - now);
 	}
+	/* send_gate() may have scheduled it for a later one meanwhile. */
+	if (left != ULONG_MAX && db->in_state != IN_STOPPED)
+		mod_delayed_work(system_long_wq, &db->expire, left);
 	spin_unlock_irq(&db->lock);
 	/* Not under the lock, which the completion handler takes. */
 	for (i = 0; i < DEALBOX_GATES; i++)
