@@ -64,9 +64,13 @@ fail:
 static void drop_claim(struct dealbox *db)
 {
 	struct pid *pid;
+	int error = -ENODEV;
 
 	lockdep_assert_held(&db->ctl);
-	if (!READ_ONCE(db->gone) && dealbox_pause(db))
+	if (!READ_ONCE(db->gone))
+		error = dealbox_pause(db);
+	/* No message about a machine that goes meanwhile. */
+	if (error && error != -ENODEV)
 		dev_warn_ratelimited(&db->intf->dev,
 				     "the machine did not answer PAUSE when its claim was dropped\n");
 	spin_lock_irq(&db->lock);

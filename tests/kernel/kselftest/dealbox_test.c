@@ -1486,17 +1486,24 @@ static int do_close(int fd)
 	return close(fd) ? -errno : 0;
 }
 
-/* Unbind while a close() waits to pause the machine: the unbind pauses it instead. */
+/*
+ * Unbind while a close() waits to pause the machine: the unbind pauses it instead. Then no message
+ * says that the machine did not answer.
+ */
 TEST_F(machine, unbind_while_dropped)
 {
+	int log = kernel_log_open();
 	struct doing d;
 
+	ASSERT_LE(0, log);
 	ASSERT_TRUE(deal_frozen(self));
 	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS: no-answer"));
 	ASSERT_TRUE(begin(&d, self->fd, do_close, "dealbox_release"));
 	self->fd = -1;
 	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
 	EXPECT_EQ(0, end(&d));
+	EXPECT_EQ(0, kernel_log_count(log, "PAUSE"));
+	close(log);
 	/* without a host, a host-routed machine cannot deal anyway */
 	if (!variant->routed) {
 		ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
