@@ -18,8 +18,8 @@
 #include "dealbox.h"
 
 #define DEALBOX_MINORS	256
-/* Time to pause the machine at unbind: a machine's limit for one answer */
-#define UNBIND_MS	500
+/* Time to pause the machine at unbind: its limit for an answer */
+#define UNBIND_MS	WIRE_CONTROL_MS
 /* Time to stop the machine before the system sleeps */
 #define SLEEP_MS	2000
 /* Polling interval while it stops */
@@ -181,6 +181,21 @@ put:
 }
 
 /*
+ * Do not ask for the status first: the answer could use up the time of an
+ * unbind. A refusal is fine, since then no deal is running.
+ */
+static int pause_at_once(struct dealbox *db)
+{
+	struct dealbox_control pause = { .op = DEALBOX_OP_PAUSE };
+	struct dealbox_call call = { 0 };
+	int error;
+
+	dealbox_call_ioctl(&call, DEALBOX_IOC_CONTROL, &pause);
+	error = dealbox_exchange(db, &call);
+	return error == -EREMOTEIO ? 0 : error;
+}
+
+/*
  * Pause the machine if the driver is unbound while the machine is still plugged
  * in, so that no deal runs without an owner. Do so even if nobody has the
  * claim: this may have interrupted the pause of a claim that was being dropped.
@@ -189,6 +204,8 @@ put:
  */
 static void pause_for_unbind(struct dealbox *db)
 {
+	int error;
+
 	if (db->udev->state == USB_STATE_NOTATTACHED)
 		return;
 	/*
@@ -198,10 +215,11 @@ static void pause_for_unbind(struct dealbox *db)
 	dealbox_control_block(db, -ENODEV);
 	mutex_lock(&db->ctl);
 	dealbox_control_allow(db);
-	if (dealbox_pause(db))
-		dev_warn(&db->intf->dev,
-			 "the machine did not answer PAUSE at unbind\n");
+	error = pause_at_once(db);
 	mutex_unlock(&db->ctl);
+	if (error && error != -ENODEV)
+		dev_warn(&db->intf->dev,
+			 "the machine did not confirm PAUSE at unbind\n");
 }
 
 static void dealbox_disconnect(struct usb_interface *intf)

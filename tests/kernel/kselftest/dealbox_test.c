@@ -1513,6 +1513,21 @@ TEST_F(machine, unbind_while_dropped)
 	ASSERT_TRUE(bind_driver(&self->machine, "bind"));
 }
 
+/* The time of an unbind suffices for one answer: it is not spent on the status. */
+TEST_F(machine, unbind_without_status)
+{
+	ASSERT_TRUE(deal_frozen(self));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request GET_STATUS always: no-answer"));
+	ASSERT_TRUE(bind_driver(&self->machine, "unbind"));
+	/* without a host, a host-routed machine cannot deal anyway */
+	if (!variant->routed) {
+		ASSERT_TRUE(machine_tell(&self->machine, "thaw"));
+		EXPECT_TRUE(machine_tell(&self->machine, "wait state PAUSED"));
+	}
+	ASSERT_TRUE(machine_tell(&self->machine, "remove force"));
+	ASSERT_TRUE(bind_driver(&self->machine, "bind"));
+}
+
 /* After an unbind in mid-deal the next owner finds the deal, and can abort it. */
 TEST_F(machine, unbind_mid_deal)
 {
