@@ -80,6 +80,8 @@ static int greet_machine(struct dealbox *db)
  * Some machines cannot be recognised by their descriptors. Query them before
  * anything is sent, since this may be another vendor's device of the same
  * class, and is none of the driver's business then: -ENODEV, which nobody logs.
+ * A device that does not answer may be a machine whose firmware has not started
+ * or hangs, so the driver core logs -ETIMEDOUT.
  */
 static int describe_machine(struct dealbox *db, const struct usb_device_id *id,
 			    struct dealbox_pipes *pipes)
