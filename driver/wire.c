@@ -8,6 +8,7 @@
 #include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/nospec.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 
@@ -210,7 +211,9 @@ static bool mode_ok(u8 mode, u32 capabilities)
 		[DEALBOX_PLAN_CAPTURE] = DEALBOX_CAP_CAPTURE,
 	};
 
-	return mode <= DEALBOX_PLAN_CAPTURE && (capabilities & need[mode]);
+	return mode <= DEALBOX_PLAN_CAPTURE &&
+	       (capabilities &
+		need[array_index_nospec(mode, ARRAY_SIZE(need))]);
 }
 
 static u8 entries_max(u8 mode, u16 plan_entries)
