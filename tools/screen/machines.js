@@ -98,8 +98,8 @@ function panel_of(app, path, machine, details) {
 	const button = (label, act, more = {}) => h("button", { type: "button", onclick: act, ...more }, label);
 
 	async function release() {
-		if (await ask(text(N_("Let go of the board? A board that is being dealt is void then.")), text(N_("Release the board")), text(N_("No"))))
-			call("ReleaseBoard");
+		if (await call("ReleaseBoard"))
+			app.message(text(N_("{name}: the board can be taken out."), { name: machine_name(machine) }));
 	}
 
 	async function test() {
@@ -118,7 +118,8 @@ function panel_of(app, path, machine, details) {
 		 h("p", { class: "soft" }, [machine.Model, machine.Port, ...capability_texts(app.language, machine.Capabilities || [])].filter(x => x).join(" · ")),
 		 h("div", { class: "row" },
 		   button(text(N_("Find it: blink")), () => call("Locate", "u", [LOCATE_S]), { disabled: !machine.Present }),
-		   button(text(N_("Release the board")), release, { disabled: !machine.Present }),
+		   (machine.Capabilities || []).includes("board-lock") &&
+			button(text(N_("Release the board")), release, { disabled: !(machine.Keys || []).includes("release") }),
 		   button(text(N_("Settings and counters")), details.ask_machine, { disabled: !machine.Present }),
 		   button(text(N_("Statistics")), details.ask_statistics),
 		   (machine.Capabilities || []).includes("test-deal") &&

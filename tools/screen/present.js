@@ -217,7 +217,7 @@ const KEYS = {
 	"accept": language => ({ code: "A", main: true, label: say(language, N_("It is the club's: let it deal")),
 				 act: { on: "machine", method: "Accept" } }),
 	"pause": language => ({ code: "P", label: say(language, N_("Pause")), act: { on: "machine", method: "Pause" } }),
-	"release": language => ({ code: "L", label: say(language, N_("Let go of the board")), act: { on: "machine", method: "ReleaseBoard" } }),
+	"release": language => ({ code: "L", label: say(language, N_("Release the board")), act: { on: "machine", method: "ReleaseBoard" } }),
 	"reveal": language => ({ code: "V", label: say(language, N_("Show which card it was; not if you play tonight")), act: { reveal: true } }),
 };
 
@@ -228,7 +228,7 @@ const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "re
 const NEW_JOB = ["no-work", "placeholder-deal", "repeat", "bad-set", "machine-unsuited"];
 
 function keys_of(language, machine, facts) {
-	/* a board that is locked in is let go of where it is to be taken out */
+	/* a board that is locked in is released where it is to be taken out */
 	const words = (machine.Keys || []).filter(word => word !== "release" || state_row(machine.State).ways.includes("remove"));
 	const keys = Object.keys(KEYS).filter(word => words.includes(word) && (!WORTH[word] || WORTH[word].includes(machine.State)))
 		.map(word => KEYS[word](language, machine, facts)).filter(key => key);

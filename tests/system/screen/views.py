@@ -12,6 +12,7 @@ import sys
 
 import dbus
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from browser import complaints, open_browser
 from session import ScreenWorld, wait
@@ -215,7 +216,7 @@ def again(screen):
 def kept(screen):
     """A job is kept to one of two machines by a tick, and let go of again; the last tick stays."""
     world = screen.world
-    world.add_emulator('EMU2', '--speed', '0', '--manual')
+    world.add_emulator('EMU2', '--speed', '0', '--manual', '--capabilities', 'by-card,exit-sensors,board-lock')
     world.stop()
     world.start()
     wait('the machines', lambda: len(world.machines()) == 2)
@@ -316,6 +317,58 @@ def found(screen):
     wait('the lamp', lambda: screen.world.tell('EMU1', 'lamp on').strip() == 'ok')
 
 
+def released(screen):
+    """A board that is locked in is released by its button or key, can be taken out, and is dealt when it is in again."""
+    world = screen.world
+    name, path = 'EMU2', '/io/dealbox1/machine/EMU2'
+
+    def shows(state, *keys):
+        wait(state, lambda: world.machines()[path]['State'] == state and set(keys) <= set(world.machines()[path]['Keys']))
+
+    def buttons():
+        """The names of the machines that have the button; does it do anything there?"""
+        return dict(screen.browser.execute_script(
+            'return [...document.querySelectorAll(".panel")].flatMap(panel => [...panel.querySelectorAll("button")]'
+            '.filter(one => one.innerText.trim() === arguments[0]).map(one => [panel.querySelector("h2").innerText, !one.disabled]))',
+            'Release the board'))
+
+    def unlocked():
+        return ' locked 0 ' in world.tell(name, 'status')
+
+    def key(code, what, done):
+        """Pressed until it is done: a key that comes too soon after the screen has changed does nothing."""
+        screen.open('now')
+        screen.says(what, '.hero [data-key="%s"]' % code[0])
+        wait(what, lambda: screen.one('main').send_keys(code[1]) or done())
+
+    def by_button():
+        screen.open('machines')
+        wait('the button', lambda: buttons() == {name: True})
+        screen.press('Release the board')
+        screen.says('EMU2: the board can be taken out', '#message')
+        wait('no button', lambda: buttons() == {name: False})
+        wait('the lock to open', unlocked)
+
+    def by_key():
+        key('Ll', 'Release the board', unlocked)
+        wait('no key', lambda: not screen.all('.hero [data-key=L]'))
+
+    world.cancel_jobs()
+    job = world.add_job(world.add_set('released')[0], [1], replay=True, machines=[name])
+    shows('insert-board')
+    for way in by_button, by_key:
+        world.tell(name, 'insert')
+        shows('press-start', 'start', 'release')
+        assert 'the board is locked' in world.tell(name, 'remove')
+        way()
+        world.take_out(name)
+        shows('insert-board')
+    world.tell(name, 'insert')
+    shows('press-start', 'start', 'release')
+    key(('Enter', Keys.ENTER), 'Start', lambda: world.job(job)['Recorded'] == 1)
+    world.take_out(name)
+
+
 def no_complaint(browser):
     found = complaints(browser)
     assert not found, found
@@ -343,6 +396,7 @@ def main():
             tap.run(event, screen, name='the panel of an event')
             tap.run(job_goes_on, screen, name='a job is paused, resumed and cancelled')
             tap.run(found, screen, name='a machine is found by its lamp')
+            tap.run(released, screen, name='a board that is locked in is released')
             tap.run(no_complaint, browser, name='nothing on the console')
         finally:
             browser.quit()
