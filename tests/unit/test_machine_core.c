@@ -1384,6 +1384,32 @@ static void a_store_that_fails_gives_no_number(void **state)
 	assert_int_equal(m.slots[0][0], 0x33);
 }
 
+/* The mechanics may have said that the board has cards already. */
+static void a_store_that_works_again_ends_no_other_trouble(void **state)
+{
+	(void)state;
+	fresh(&stored);
+	core_trouble(&m.core, 0x104);
+	m.store_fails = true;
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), IN_FAULT);
+	after(1000000);
+	query(4, 0);
+	m.store_fails = false;
+	query(4, 0);
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), IN_FAULT);
+	core_trouble(&m.core, 0);
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), OK);
+	/* ... and the other way round */
+	m.store_fails = true;
+	after(1000000);
+	query(4, 0);
+	core_trouble(&m.core, 0x104);
+	core_trouble(&m.core, 0);
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), IN_FAULT);
+	m.store_fails = false;
+	assert_int_equal(command(CLEAR_FAULT, 0, 0, 0), OK);
+}
+
 /* -- anything at any time -- */
 
 static uint32_t seed;
@@ -1575,6 +1601,7 @@ int main(void)
 		cmocka_unit_test(power_goes_at_every_write),
 		cmocka_unit_test(power_goes_at_every_step),
 		cmocka_unit_test(a_store_that_fails_gives_no_number),
+		cmocka_unit_test(a_store_that_works_again_ends_no_other_trouble),
 		cmocka_unit_test(anything_at_any_time),
 	};
 

@@ -262,13 +262,12 @@ static bool save(struct core *core)
 	record_encode(&core->record, bytes);
 	if (!core->orders->store(core->context, slot, bytes)) {
 		/* the next write goes to the same slot: the other one is whole */
-		core->trouble = CORE_HARDWARE_STORE;
+		core->unstored = true;
 		return false;
 	}
 	core->slot = slot;
 	core->stored = counted(core);
-	if (core->trouble == CORE_HARDWARE_STORE)
-		core->trouble = 0;
+	core->unstored = false;
 	return true;
 }
 
@@ -276,7 +275,7 @@ static bool save(struct core *core)
 static bool new_insertion(struct core *core)
 {
 	if (core->record.insertion == 0xffffffff || (core->slot < 0 && !save(core))) {
-		core->trouble = CORE_HARDWARE_STORE;
+		core->unstored = true;
 		return false;
 	}
 	core->record.insertion++;
@@ -863,8 +862,7 @@ void core_start(struct core *core, const struct core_config *config,
 	core->feed_timeout = FEED_DEFAULT;
 	forget_deal(core);
 	core->slot = record_choose(slots, &core->record);
-	if (core->slot == RECORD_BROKEN)
-		core->trouble = CORE_HARDWARE_STORE;
+	core->unstored = core->slot == RECORD_BROKEN;
 	if (core->record.dealing)
 		core->record.counters[BOARDS_VOIDED]++;
 	core->record.dealing = false;
@@ -1003,7 +1001,7 @@ static enum error begin(struct core *core, enum core_mode mode, uint32_t number,
 {
 	uint8_t *at;
 
-	if (core->jam || core->trouble)
+	if (core->jam || core->trouble || core->unstored)
 		return UNABLE;
 	core->record.dealing = true;
 	if (!save(core)) {
@@ -1102,8 +1100,11 @@ static bool is_caused(struct core *core)
 {
 	if (core->fault == JAM || core->fault == DOUBLE_FEED || core->fault == REPEATED_CARD)
 		return core->jam || core->sensors.reader;
-	return core->fault == HARDWARE && core->trouble &&
-	       !(core->trouble == CORE_HARDWARE_STORE && save(core));
+	if (core->fault != HARDWARE)
+		return false;
+	if (core->unstored)
+		save(core);
+	return core->trouble || core->unstored;
 }
 
 static enum error clear_fault(struct core *core, const struct fields *fields)
@@ -1520,11 +1521,10 @@ static void remove_board(struct core *core)
 }
 
 /* A fault that no deal is needed for. Without a host it shows at the next START (R-1.2-7). */
-static void report_trouble(struct core *core)
+static void report_trouble(struct core *core, uint32_t code)
 {
 	if (core->configured && core->state != CORE_FAULT)
-		stop_with_code(core, HARDWARE, is_in_deal(core) ? moving(core) : CORE_NONE,
-			       core->trouble);
+		stop_with_code(core, HARDWARE, is_in_deal(core) ? moving(core) : CORE_NONE, code);
 }
 
 void core_board(struct core *core, bool present, uint16_t number)
@@ -1538,7 +1538,7 @@ void core_board(struct core *core, bool present, uint16_t number)
 		return;
 	}
 	if (!new_insertion(core)) {
-		report_trouble(core);
+		report_trouble(core, CORE_HARDWARE_STORE);
 		return;
 	}
 	if (has(core, CORE_BOARD_LOCK))
@@ -1605,10 +1605,7 @@ void core_jam(struct core *core, uint8_t where)
 
 void core_trouble(struct core *core, uint32_t code)
 {
-	/* only a write that succeeds ends the trouble of the store */
-	if (core->trouble == CORE_HARDWARE_STORE && !code)
-		return;
 	core->trouble = code;
 	if (code)
-		report_trouble(core);
+		report_trouble(core, code);
 }

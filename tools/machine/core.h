@@ -171,7 +171,8 @@ struct core {
 	bool at_power_on, doubt, spent, captured;
 	uint8_t in_board[CORE_POCKETS];	/* of the insertion, whatever the deal */
 	uint8_t jam;			/* where a card is stuck now, 0 = nowhere */
-	uint32_t trouble;		/* the code of HARDWARE whose cause is there, 0 = none */
+	uint32_t trouble;		/* of the mechanics: its code, 0 = none */
+	bool unstored;			/* the last write failed, or none is safe */
 	uint32_t feed_timeout;		/* ms, a parameter */
 
 	bool configured, was_configured;
