@@ -73,7 +73,7 @@ struct mechanics {
 	enum jam jam;			/* as told */
 	enum wiring_line blocked; /* the input that keeps cards from being fed, WIRING_LINES */
 	uint64_t gone_at;		/* the board switch opened */
-	bool flickered;			/* ... and closed too soon, and no board was out since */
+	bool old_board; /* it may have a card of before, and none was out for long enough since */
 	bool fresh;			/* nothing was fed since the last halt */
 	bool locked;			/* as ordered */
 	struct reader reader;
@@ -460,30 +460,35 @@ static void card_falls(struct mechanics *m, struct core *core, uint8_t pocket)
 	/* where one was, there may be more: the next deal is purged too */
 	set_path(m, core, PATH_DOUBT);
 	core_landed(core, pocket);
+	/* before a deal, the core counts it for none, and no purge will find it any more */
+	m->old_board |= m->level[WIRING_BOARD];
+	if (m->old_board)
+		core_trouble(core, MECHANICS_OLD_BOARD);
 }
 
 static void trouble_is_over(const struct mechanics *m, struct core *core)
 {
 	core_trouble(core, m->blocked < WIRING_LINES ?
 				   MECHANICS_BLOCKED + (m->blocked - WIRING_INPUTS) :
-			   m->flickered ? MECHANICS_FLICKERED : 0);
+			   m->old_board ? MECHANICS_OLD_BOARD : 0);
 }
 
 /*
- * A contact that opens for a moment would make a new insertion of a board that has its cards: deal
- * nothing until one has surely been taken out.
+ * A contact that opens for a moment would make a new insertion of a board that has its cards, and a
+ * card that still falls may fall into the new board: deal nothing until one has surely been taken
+ * out.
  */
 static void board_switch(struct mechanics *m, struct core *core, bool active, uint64_t at)
 {
 	if (!active)
 		m->gone_at = at;
 	else
-		m->flickered |= m->gone_at && at - m->gone_at < AWAY;
+		m->old_board |= m->doing == DOING_FALL || (m->gone_at && at - m->gone_at < AWAY);
 	core_board(core, active, 0);
 	if (!active)
 		person_was_there(m, core, !wiring_has(&m->wiring, WIRING_COVER));
-	else if (m->flickered)
-		core_trouble(core, MECHANICS_FLICKERED);
+	else if (m->old_board)
+		core_trouble(core, MECHANICS_OLD_BOARD);
 }
 
 static void input(struct mechanics *m, struct core *core, enum wiring_line line, bool active,
@@ -533,7 +538,10 @@ static void input(struct mechanics *m, struct core *core, enum wiring_line line,
 	}
 }
 
-/* Edges were lost: nobody knows how many cards have fallen, for example. */
+/*
+ * Edges were lost: nobody knows how many cards have fallen, whether another card is at the card
+ * sensor, or another board is in.
+ */
 static void lost_edges(struct mechanics *m, struct core *core, enum wiring_line line)
 {
 	if (line == WIRING_READER) {
@@ -541,6 +549,12 @@ static void lost_edges(struct mechanics *m, struct core *core, enum wiring_line 
 		m->interrupted |= m->doing != DOING_FEED;
 		return;
 	}
+	if (line == WIRING_CARD) {
+		m->kept = false;
+		if (m->path == PATH_EMPTY && has_exits(m))
+			m->path = PATH_DOUBT;
+	}
+	m->old_board |= line == WIRING_BOARD;
 	core_trouble(core, MECHANICS_LOST_EDGES);
 	trouble_is_over(m, core);
 }
@@ -606,8 +620,8 @@ static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
 			switch_line(m, line, false);
 	if (m->path == PATH_CARD && has_exits(m) && !m->level[WIRING_BOARD])
 		person_was_there(m, core, false);
-	if (m->flickered && !m->level[WIRING_BOARD] && now - m->gone_at >= AWAY) {
-		m->flickered = false;
+	if (m->old_board && !m->level[WIRING_BOARD] && now - m->gone_at >= AWAY) {
+		m->old_board = false;
 		trouble_is_over(m, core);
 	}
 	blink(m, now);

@@ -29,7 +29,7 @@ enum mechanics_trouble {
 	MECHANICS_LOST_EDGES = CORE_HARDWARE_MAKER + 1,	/* of a sensor that is not the reader */
 	MECHANICS_LOST_LINES,				/* a chip is gone, or refuses */
 	MECHANICS_HUNG,					/* for more than 40 ms, while a card fell */
-	MECHANICS_FLICKERED, /* the board switch was open for too short a time for another board */
+	MECHANICS_OLD_BOARD, /* the board that is in may have a card of before */
 	/*
 	 * plus n: an input is active that must not be while a card is fed. n as in wiring.h,
 	 * 0 = reader
