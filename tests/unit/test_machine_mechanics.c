@@ -649,6 +649,25 @@ static void a_hang_while_a_card_falls_stops(void **state)
 	end();
 }
 
+/* The watchdog circuit sees rising edges alone: two pauses together may be too long for it. */
+static void two_short_hangs_are_one(void **state)
+{
+	(void)state;
+	for (unsigned int n = 0; n < 2; n++) {
+		begin(others, exits);
+		card_in_path();
+		while (lines[BEAT].active != n)
+			step();
+		for (unsigned int hang = 0; hang < 2; hang++) {
+			now += 30 * MS;
+			step();
+		}
+		assert_int_equal(stop, HARDWARE);
+		assert_int_equal(stop_code, MECHANICS_HUNG);
+		end();
+	}
+}
+
 static void the_lock_stays_while_cards_move(void **state)
 {
 	(void)state;
@@ -810,6 +829,7 @@ int main(void)
 		cmocka_unit_test(a_stop_key_that_stays_pressed_pauses),
 		cmocka_unit_test(a_hang_makes_gates_settle_anew),
 		cmocka_unit_test(a_hang_while_a_card_falls_stops),
+		cmocka_unit_test(two_short_hangs_are_one),
 		cmocka_unit_test(a_board_switch_flickers),
 		cmocka_unit_test(a_card_falls_into_a_board_that_waits),
 		cmocka_unit_test(a_card_falls_into_the_next_board),

@@ -31,7 +31,7 @@
 #define BEATS 4 /* until the watchdog circuit has surely given power again */
 #define BLINK		(250 * MS)
 #define EVENTS		64		/* edges that are read at once */
-#define HANG		(40 * MS)	/* without a change of the heartbeat: see mechanics.h */
+#define HANG		(40 * MS)	/* without a pulse of the heartbeat, which is every 20 ms */
 #define PURGE (1000 * MS) /* of the release; for a card that falls, the core waits as long */
 #define CALM (100 * MS) /* the last card may still pass an exit sensor, or the reader */
 /* Nobody takes a board out, empties it and puts it in again in less: it is the same board. */
@@ -86,7 +86,7 @@ struct mechanics {
 	bool left;			/* the card that falls has left the card sensor */
 	uint8_t landed;			/* its pocket, CORE_NONE */
 
-	uint64_t beat_at, beaten;	/* the next heartbeat, the last one */
+	uint64_t beat_at, pulse_at;	/* the next heartbeat; the last one that the circuit saw */
 	uint64_t blink_at, blink_until;
 };
 
@@ -646,7 +646,9 @@ static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
 	if (m->beat_at <= now) {
 		switch_line(m, WIRING_HEARTBEAT, !m->level[WIRING_HEARTBEAT]);
 		m->beat_at = now + BEAT;
-		m->beaten = now;
+		/* the circuit of docs/build-a-machine.md sees rising edges */
+		if (m->level[WIRING_HEARTBEAT] != m->wiring.lines[WIRING_HEARTBEAT].active_low)
+			m->pulse_at = now;
 	}
 }
 
@@ -657,7 +659,7 @@ static void time_passes(struct mechanics *m, struct core *core, uint64_t now)
  */
 static void after_hang(struct mechanics *m, struct core *core, uint64_t now)
 {
-	if (!wiring_has(&m->wiring, WIRING_HEARTBEAT) || !m->beaten || now - m->beaten <= HANG)
+	if (!wiring_has(&m->wiring, WIRING_HEARTBEAT) || !m->pulse_at || now - m->pulse_at <= HANG)
 		return;
 	if (m->doing == DOING_GATE) {
 		m->due = now + BEATS * BEAT + m->wiring.settle_ms * MS;

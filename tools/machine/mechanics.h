@@ -11,8 +11,8 @@
  *	poll mechanics_fd(m), among others; whenever it is readable: mechanics_handle(m, &core)
  *
  * The heartbeat line changes in mechanics_handle() alone, so it stops when the caller's loop does.
- * Whatever takes longer than 40 ms, as writing to a disk, lets the watchdog circuit switch off the
- * motors: do it while no card moves.
+ * Whatever takes longer than 20 ms, as writing to a disk, may let the watchdog circuit switch off
+ * the motors: do it while no card moves.
  */
 #ifndef MACHINE_MECHANICS_H
 #define MACHINE_MECHANICS_H
@@ -28,7 +28,7 @@
 enum mechanics_trouble {
 	MECHANICS_LOST_EDGES = CORE_HARDWARE_MAKER + 1,	/* of a sensor that is not the reader */
 	MECHANICS_LOST_LINES,				/* a chip is gone, or refuses */
-	MECHANICS_HUNG,					/* for more than 40 ms, while a card fell */
+	MECHANICS_HUNG,					/* for 20 ms or more, while a card fell */
 	MECHANICS_OLD_BOARD, /* the board that is in may have a card of before */
 	/*
 	 * plus n: an input is active that must not be while a card is fed. n as in wiring.h,
