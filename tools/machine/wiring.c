@@ -9,7 +9,6 @@
 
 #define VALUE_MAX	200u	/* libinih's lines are not longer */
 #define FALL_MOST	1000u	/* after which the core calls it a jam */
-#define SETTLE_MOST	400u	/* before the core's limit for gates */
 #define DEBOUNCE	5u
 #define DEBOUNCE_MOST	100u
 
@@ -262,7 +261,7 @@ static int read_other(struct reading_of *r, const char *section, const char *key
 		return good;
 	}
 	if (!strcmp(section, "times") && !strcmp(key, "settle"))
-		return read_once(r, &r->settle, value, 1, SETTLE_MOST, &w->settle_ms);
+		return read_once(r, &r->settle, value, 1, WIRING_SETTLE_MOST, &w->settle_ms);
 	if (!strcmp(section, "times") && !strcmp(key, "fall"))
 		return read_once(r, &r->fall, value, 1, FALL_MOST - 100, &w->fall_ms);
 	return wrong(r, "[%s] has no setting \"%s\"", section, key);

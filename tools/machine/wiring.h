@@ -13,6 +13,7 @@
 
 #define WIRING_NAME	64
 #define WIRING_GATES	8
+#define WIRING_SETTLE_MOST 400u	/* ms; before the core's limit for gates */
 
 /* Outputs come first; the groups of gates and exits have a line for each gate and each pocket. */
 enum wiring_line {

@@ -66,7 +66,7 @@ static const char *const faults[FAULTS] = {
 	"none",
 	"gate-sticks",		/* the gates stay as they were for the card before */
 	"gate-late",		/* they move 200 ms later */
-	"gates-slow",		/* all the time: 60 ms */
+	"gates-slow",		/* all the time: as many ms as the position says */
 	"slip",			/* the card stops for 30 ms within its code */
 	"dirty",		/* a dark spot on the code */
 	"blind",		/* the reader sees nothing */
@@ -312,7 +312,7 @@ static void falls(void)
 		mask = gates_before;
 	if (is_fault(GATE_LATE) && now - gates_at < 200 * MS)
 		mask = gates_old;
-	if (fault == GATES_SLOW && now - gates_at < 60 * MS)
+	if (fault == GATES_SLOW && now - gates_at < (int64_t)fault_at * MS)
 		mask = gates_old;
 	if (is_fault(GATE_SLIPS))
 		mask = 0;
