@@ -307,13 +307,14 @@ static void start(const struct options *o)
 	mechanics_sensors(machine.mechanics, &sensors);
 	core_start(&machine.core, &machine.config, &machine.orders, machine.mechanics,
 		   mechanics_clock(), &sensors, slots);
+	/* before the thread of the USB device starts: the other one waits for it */
+	if (mechanics_real_time(text, sizeof(text)))
+		fprintf(stderr, "dealbox-machine: %s\n", text);
 	machine.functionfs = functionfs_open(o->functionfs, &machine.config, &machine.core,
 					     o->serial ? &machine.serial : NULL);
 	if (!machine.functionfs)
 		die(EXIT_MACHINE, "%s: %s; dealbox-machine-usb create mounts it", o->functionfs,
 		    strerror(errno));
-	if (mechanics_real_time(text, sizeof(text)))
-		fprintf(stderr, "dealbox-machine: %s\n", text);
 }
 
 /* Returns the exit status. Nothing is allocated here. */
