@@ -3,11 +3,15 @@
 #ifndef ERROR_H
 #define ERROR_H
 
+#include <stdarg.h>
+
 #include <dealbox/error.h>
 
-/* Fill *error, which may be NULL. next may be NULL. */
-void error_fill(struct dealbox_error *error, uint32_t line, const char *next,
-		const char *what, ...) __attribute__((format(printf, 4, 5)));
+/* Fill *error, which may be NULL. code is the negative errno. next may be NULL. */
+void error_fill(struct dealbox_error *error, int code, uint32_t line, const char *next,
+		const char *what, ...) __attribute__((format(printf, 5, 6)));
+void error_vfill(struct dealbox_error *error, int code, uint32_t line, const char *next,
+		 const char *what, va_list list) __attribute__((format(printf, 5, 0)));
 
 /*
  * Do so and return err, so that a check is one statement: error_set(error, err, line, next, what,
@@ -15,7 +19,7 @@ void error_fill(struct dealbox_error *error, uint32_t line, const char *next,
  */
 #define error_set(error, err, ...) ({ \
 	int error_set_ = (err); \
-	error_fill(error, __VA_ARGS__); \
+	error_fill(error, error_set_, __VA_ARGS__); \
 	error_set_; \
 })
 

@@ -532,7 +532,7 @@ int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t
 		return 0;
 	}
 	dealing_end(&d->dealing);
-	error_fill(&why, 0, "free some memory", "no thread can be made: %s", strerror(-err));
+	error_fill(&why, err, 0, "free some memory", "no thread can be made: %s", strerror(-err));
 fail:
 	if (reason)
 		*reason = why;

@@ -178,7 +178,7 @@ dealbox_certificate_word(const struct dealbox_certificate *certificate,
 	dealbox_certificate_salt(certificate, opening, salt);
 	memcpy(nonce, certificate->nonce, sizeof(nonce));
 	dealbox_nonce_seal(nonce, &certificate->attestation, salt);
-	error_fill(reason, 0, NULL, "the certificate cannot be a plan");
+	error_fill(reason, -EBADMSG, 0, NULL, "the certificate cannot be a plan");
 	if (dealbox_pockets_parse(certificate->pockets, pockets))
 		goto out;
 	/* a machine that was to count a sorted deck may have read its cards too */

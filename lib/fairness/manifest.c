@@ -186,6 +186,8 @@ static char *square_print(const struct dealbox_square *square)
 	return text;
 }
 
+static const char no_memory[] = "out of memory";
+
 /* Returns NULL with a fault, whose text is static. */
 static char *body_print(const struct dealbox_square *square, const struct dealbox_promise *promise,
 			int64_t time, const char **fault)
@@ -194,13 +196,13 @@ static char *body_print(const struct dealbox_square *square, const struct dealbo
 	size_t size;
 	FILE *out = tournament ? open_memstream(&body, &size) : NULL;
 
-	*fault = "out of memory";
+	*fault = no_memory;
 	if (out) {
 		time_put(time * 1000000, at);
 		fprintf(out, "dealbox manifest %d\ntime %s\n%s", promise ? 2 : 1, at, tournament);
 		*fault = promise ? promise_put(out, promise) : NULL;
 		if (fclose(out))
-			*fault = "out of memory";
+			*fault = no_memory;
 		else if (!*fault && !lines_good(body, size))
 			*fault = "a text of the tournament has a control character";
 	}
@@ -264,24 +266,24 @@ char *dealbox_manifest_make(const struct dealbox_square *square,
 	char *body, *text;
 
 	if (!*dealbox_square_hash(square)) {
-		error_fill(error, 0, "`dealbox square publish`",
+		error_fill(error, -EINVAL, 0, "`dealbox square publish`",
 			   "the tournament is not published: it has no hash of its keys");
 		return NULL;
 	}
 	if (!names_differ(square)) {
-		error_fill(error, 0, "give each phase a prefix that no other begins with",
+		error_fill(error, -EINVAL, 0, "give each phase a prefix that no other begins with",
 			   "two sessions or reserve sets can have one name");
 		return NULL;
 	}
 	body = body_print(square, promise, time, &fault);
 	if (!body) {
-		error_fill(error, 0, NULL, "%s", fault);
+		error_fill(error, fault == no_memory ? -ENOMEM : -EINVAL, 0, NULL, "%s", fault);
 		return NULL;
 	}
 	text = text_sign(body, signer);
 	free(body);
 	if (!text)
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, no_memory);
 	return text;
 }
 
@@ -309,17 +311,17 @@ static int body_parse(struct dealbox_manifest *manifest, const char *body,
 		return error_set(error, -ENOMEM, 0, NULL, "out of memory");
 	value = line_take(&at, "dealbox manifest");
 	if (!value) {
-		error_fill(error, 1, NULL, "this is no manifest");
+		error_fill(error, err, 1, NULL, "this is no manifest");
 	} else if (strcmp(value, "1") && strcmp(value, "2")) {
-		error_fill(error, 1, "use a newer dealbox", "the manifest is of version %.10s",
+		error_fill(error, err, 1, "use a newer dealbox", "the manifest is of version %.10s",
 			   value);
 	} else {
 		second = *value == '2';
 		value = line_take(&at, "time");
 		if (!value || !time_take(value, &manifest->time))
-			error_fill(error, 2, NULL, "there is no time");
+			error_fill(error, err, 2, NULL, "there is no time");
 		else if (second && !square_end(at, &behind))
-			error_fill(error, 0, NULL, "there is no hash of the keys");
+			error_fill(error, err, 0, NULL, "there is no hash of the keys");
 		else
 			err = dealbox_square_parse(at, strlen(at), &manifest->square, error);
 	}

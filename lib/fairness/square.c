@@ -751,7 +751,7 @@ int dealbox_square_publish(struct dealbox_square *square, struct dealbox_random 
 		if (!err)
 			err = key_append(new, p, s, key_make(random));
 	if (err)
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, err, 0, NULL, "out of memory");
 	else
 		err = dealbox_square_adopt(square, new, error);
 	if (err) {
@@ -777,15 +777,15 @@ static int key_parse(struct dealbox_square_keys *keys, const struct line *line,
 	/* the line holds a secret: the fault describes the expected line, not the actual one */
 	if (!number_take(&at, &phase) || *at++ != ',' || !number_take(&at, &session) ||
 	    *at++ != ':' || !*at || strlen(text) != line->size || strpbrk(at, ": \t"))
-		error_fill(error, line->number, "give the .sqk file, unchanged",
+		error_fill(error, err, line->number, "give the .sqk file, unchanged",
 			   "this is not a line of keys (phase,session:key)");
 	else if (key_find(keys, phase, session))
-		error_fill(error, line->number, "do not use this file",
+		error_fill(error, err, line->number, "do not use this file",
 			   "phase %u session %u has two keys", phase, session);
 	else
 		err = key_append(keys, phase, session, strdup(at));
 	if (err == -ENOMEM)
-		error_fill(error, line->number, NULL, "out of memory");
+		error_fill(error, err, line->number, NULL, "out of memory");
 	wipe_free(text, line->size);
 	return err;
 }

@@ -2,10 +2,10 @@
 /* The judge's knowledge of players, packs and the current deal, for the handlers of all verbs. */
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cards/messages.h"
+#include "error-internal.h"
 #include "judge.h"
 
 int law_fail(struct dealbox_judge *j, const char *format, ...)
@@ -13,8 +13,7 @@ int law_fail(struct dealbox_judge *j, const char *format, ...)
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(j->error.what, sizeof(j->error.what), dealbox_law_translate(j->language, format),
-		  list);
+	error_vfill(&j->error, -EINVAL, 0, NULL, dealbox_law_translate(j->language, format), list);
 	va_end(list);
 	return -EINVAL;
 }

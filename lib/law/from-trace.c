@@ -9,6 +9,7 @@
 
 #include "cards/deal-internal.h"
 #include "cards/messages.h"
+#include "error-internal.h"
 #include "judge.h"
 #include "record.h"
 #include "verdict/event-internal.h"
@@ -195,14 +196,11 @@ int dealbox_judge_trace(struct dealbox_judge *judge, const struct dealbox_plan *
 
 	s.rules = judge->rules;
 	if (!s.rules || plan->mode != DEALBOX_PLAN_BY_POSITION ||
-	    plan->entries > DEALBOX_MAX_ENTRIES) {
-		s.error->line = 0;
-		snprintf(s.error->what, sizeof(s.error->what), "%s",
-			 dealbox_law_translate(judge->language,
-					       N_("there is no ruleset yet, "
-						  "or the plan is not one by position")));
-		return -EINVAL;
-	}
+	    plan->entries > DEALBOX_MAX_ENTRIES)
+		return error_set(s.error, -EINVAL, 0, NULL, "%s",
+				 dealbox_law_translate(judge->language,
+						       N_("there is no ruleset yet, "
+							  "or the plan is not one by position")));
 	for (n = 0; n < DEALBOX_MAX_ENTRIES; n++)
 		s.fed[n].card = s.fed[n].place = DEALBOX_NONE;
 	for (n = 0; (event = dealbox_trace_get(trace, n)); n++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cards/messages.h"
+#include "error-internal.h"
 #include "record.h"
 
 #define TIME_MAX	(1000ULL * 1000 * 1000 * 1000)	/* ms, 31 years */
@@ -226,10 +227,9 @@ static void word_show(struct word word, char text[32])
 	text[n] = 0;
 }
 
-/* The buffer and the language of an error. */
+/* Where an error goes, and its language. */
 struct complaint {
-	char *text;
-	size_t size;
+	struct dealbox_error *where;
 	const char *language;
 };
 
@@ -239,7 +239,8 @@ static int fail(const struct complaint *error, const char *format, ...)
 	va_list list;
 
 	va_start(list, format);
-	vsnprintf(error->text, error->size, dealbox_law_translate(error->language, format), list);
+	error_vfill(error->where, -EINVAL, 0, NULL,
+		    dealbox_law_translate(error->language, format), list);
 	va_end(list);
 	return -EINVAL;
 }
@@ -259,7 +260,8 @@ static void add(char *text, size_t size, const char *format, ...)
 static int fail_expect(const struct complaint *error, const struct verb *verb,
 		       const struct word *word)
 {
-	size_t size = error->size;
+	char *text = error->where->what;
+	const size_t size = sizeof(error->where->what);
 	const char *sep = "";
 	char shown[32];
 
@@ -271,32 +273,32 @@ static int fail_expect(const struct complaint *error, const struct verb *verb,
 		fail(error, N_("a word is missing after %s: "), verb->name);
 	}
 	if (verb->most) {
-		add(error->text, size, "N, E, S, W, talon");
+		add(text, size, "N, E, S, W, talon");
 		sep = ", ";
 	}
 	for (int t = 1; t < LAW_TOPICS; t++)
 		if (verb->topics & TOPIC(t)) {
-			add(error->text, size, "%s%s", sep, topic_names[t]);
+			add(text, size, "%s%s", sep, topic_names[t]);
 			sep = ", ";
 		}
 	for (int f = 0; f < LAW_FLAGS; f++)
 		if (verb->flags & FLAG(f)) {
-			add(error->text, size, "%s%s", sep, flag_names[f]);
+			add(text, size, "%s%s", sep, flag_names[f]);
 			sep = ", ";
 		}
 	for (int k = 0; k < KEYS; k++)
 		if (verb->keys & KEY(k)) {
-			add(error->text, size, "%s%s=", sep, keys[k].name);
+			add(text, size, "%s%s=", sep, keys[k].name);
 			sep = ", ";
 		}
 	if (verb->extra == PORTIONS)
-		add(error->text, size, "%s%s", sep,
+		add(text, size, "%s%s", sep,
 		    dealbox_law_translate(error->language, N_("two portions such as 20/32")));
 	else if (verb->extra == NUMBER || verb->extra == NUMBER_NEEDED)
-		add(error->text, size, "%s%s", sep,
+		add(text, size, "%s%s", sep,
 		    dealbox_law_translate(error->language, N_("a number")));
 	else if (!*sep)
-		add(error->text, size, "%s", dealbox_law_translate(error->language, N_("nothing")));
+		add(text, size, "%s", dealbox_law_translate(error->language, N_("nothing")));
 	return -EINVAL;
 }
 
@@ -603,8 +605,7 @@ static int check(const struct verb *verb, const struct dealbox_happening *h, uin
 int law_record_parse(const char *language, const char *line, size_t length,
 		     struct dealbox_happening *out, struct dealbox_error *where)
 {
-	const struct complaint said = { where->what, sizeof(where->what), language },
-			       *error = &said;
+	const struct complaint said = { where, language }, *error = &said;
 	const struct verb *verb = NULL;
 	struct word word;
 	uint32_t seen = 0;

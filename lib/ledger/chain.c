@@ -70,7 +70,7 @@ static int append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 		ledger_insert(kind, sql);
 		stmt = l->insert[kind] = ledger_prepare(l, sql);
 		if (!stmt)
-			return l->failed;
+			return l->error.code;
 	}
 	sqlite3_bind_int64(stmt, 1, next);
 	err = ledger_bind(l, stmt, 2, format, ap);
@@ -90,7 +90,7 @@ static int append(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t *seq
 	stmt = ledger_query(l, "INSERT INTO chain (seq, kind, hash) VALUES (?, ?, ?)", "uib", next,
 			    (int64_t)kind, hash, sizeof(hash));
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	err = rc == SQLITE_DONE ? 0 : ledger_fail_sql(l, "writing a record");
 	ledger_done(l, stmt);
@@ -166,7 +166,7 @@ int ledger_hash(struct dealbox_ledger *l, enum ledger_kind kind, uint64_t seq,
 			 ledger_tables[kind].name);
 		stmt = l->select[kind] = ledger_prepare(l, sql);
 		if (!stmt)
-			return l->failed;
+			return l->error.code;
 	}
 	sqlite3_bind_int64(stmt, 1, seq);
 	rc = sqlite3_step(stmt);

@@ -47,7 +47,6 @@ struct dealbox_ledger {
 	int lock;			/* the key file, locked by the one who writes */
 	bool write;
 	bool damaged;			/* no further writes are allowed */
-	int failed;			/* the error of the sentence in error */
 	uint32_t user;			/* user who adds sets and jobs, or DEALBOX_UID_NONE */
 	struct ledger_keys keys;
 	struct dealbox_ledger_head head;	/* while writing */
@@ -81,7 +80,7 @@ int ledger_fail_sql(struct dealbox_ledger *l, const char *doing);
 /* -EUCLEAN: nothing more is written. */
 int ledger_fail_damaged(struct dealbox_ledger *l, const char *what);
 
-/* Prepares a statement that lives until ledger_forget(). NULL: l->failed has the error. */
+/* Prepares a statement that lives until ledger_forget(). NULL: l->error.code has the error. */
 sqlite3_stmt *ledger_prepare(struct dealbox_ledger *l, const char *sql);
 /* Binds arguments from number first on, by format as below. */
 int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const char *format,
@@ -89,7 +88,7 @@ int ledger_bind(struct dealbox_ledger *l, sqlite3_stmt *stmt, int first, const c
 /*
  * A statement with its arguments bound, by format: i = int64_t, u = uint64_t (below 2^63), o = the
  * same or 0 for NULL, t = text or NULL, b = const void * and size_t; pointers must be valid until
- * the last step. NULL: l->failed has the error. End it with ledger_done().
+ * the last step. NULL: l->error.code has the error. End it with ledger_done().
  */
 sqlite3_stmt *ledger_query(struct dealbox_ledger *l, const char *sql, const char *format, ...);
 sqlite3_stmt *ledger_vquery(struct dealbox_ledger *l, const char *sql, const char *format,

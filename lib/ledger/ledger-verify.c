@@ -113,7 +113,8 @@ int ledger_walk(struct dealbox_ledger *l, const struct dealbox_ledger_head *from
 				       "lies before it was changed", (unsigned long long)seq);
 		}
 	}
-	if (rc != SQLITE_DONE && is_damage(&r, stmt ? ledger_fail_sql(l, "verifying") : l->failed))
+	if (rc != SQLITE_DONE &&
+	    is_damage(&r, stmt ? ledger_fail_sql(l, "verifying") : l->error.code))
 		report(&r, "the records cannot be read to their end: %s", sqlite3_errmsg(l->db));
 	ledger_done(l, stmt);
 	if (!found && !r.failed)
@@ -140,7 +141,8 @@ static void check(struct dealbox_ledger *l, struct report *r, const char *sql, c
 		snprintf(sentence, sizeof(sentence), "%s%s", format, text ? text : "?");
 		report(r, "%s", sentence);
 	}
-	if (rc != SQLITE_DONE && is_damage(r, stmt ? ledger_fail_sql(l, "verifying") : l->failed))
+	if (rc != SQLITE_DONE &&
+	    is_damage(r, stmt ? ledger_fail_sql(l, "verifying") : l->error.code))
 		report(r, "%scannot be read: %s", format, sqlite3_errmsg(l->db));
 	ledger_done(l, stmt);
 }
@@ -222,7 +224,7 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 		return ledger_fail_sql(l, "exporting");
 	chain = ledger_query(l, "SELECT seq, kind FROM chain ORDER BY seq", "");
 	if (!chain)
-		err = l->failed;
+		err = l->error.code;
 	while (!err && (rc = sqlite3_step(chain)) == SQLITE_ROW) {
 		kind = sqlite3_column_int64(chain, 1);
 		if (kind < LEDGER_SET || kind >= LEDGER_KINDS) {
@@ -237,7 +239,7 @@ int dealbox_ledger_export(struct dealbox_ledger *l, FILE *out)
 				 "WHERE seq = ?", columns, ledger_tables[kind].name);
 			rows[kind] = ledger_query(l, sql, "");
 			if (!rows[kind]) {
-				err = l->failed;
+				err = l->error.code;
 				break;
 			}
 		}

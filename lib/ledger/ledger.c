@@ -298,7 +298,7 @@ static int check_identity(struct dealbox_ledger *l)
 					      "up to date when it starts", l->path);
 	stmt = ledger_query(l, "SELECT key_id FROM ledger WHERE id = 1", "");
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW)
 		err = rc == SQLITE_DONE ?

@@ -182,7 +182,7 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 		"(" SQL(OUTCOME_EXACT) ", " SQL(OUTCOME_UNKNOWN) ")) LIMIT 1",
 		"it", fingerprint, session);
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		if (repeat) {
@@ -233,7 +233,7 @@ int dealbox_ledger_get_deal(struct dealbox_ledger *l, uint64_t set, unsigned int
 	int err = 0, rc;
 
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW)
 		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "set %llu has no board %u",
@@ -302,7 +302,7 @@ static int get_session(struct dealbox_ledger *l, uint64_t set, char session[128]
 	int err = 0, rc;
 
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW)
 		copy_text(session, 128, sqlite3_column_text(stmt, 0));
@@ -360,7 +360,7 @@ static bool next_row(struct dealbox_ledger *l, sqlite3_stmt *stmt, const char *d
 	if (rc == SQLITE_ROW)
 		return true;
 	if (!stmt)
-		*err = l->failed;
+		*err = l->error.code;
 	else if (rc != SQLITE_DONE)
 		*err = ledger_fail_sql(l, doing);
 	ledger_done(l, stmt);
@@ -837,7 +837,7 @@ int dealbox_ledger_get_attestation(struct dealbox_ledger *l, uint64_t insertion,
 
 	memset(out, 0, sizeof(*out));
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW) {
 		err = rc == SQLITE_DONE ?
@@ -994,7 +994,7 @@ int dealbox_ledger_get_trace(struct dealbox_ledger *l, uint64_t insertion,
 	*events = NULL;
 	*count = 0;
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc != SQLITE_ROW) {
 		err = rc == SQLITE_DONE ? ledger_fail(l, -ENOENT, "insertion %llu has no trace",

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "error-internal.h"
 #include "ledger-internal.h"
 
 int64_t ledger_now(void)
@@ -20,9 +21,8 @@ int ledger_fail(struct dealbox_ledger *l, int error, const char *format, ...)
 	va_list ap;
 
 	va_start(ap, format);
-	vsnprintf(l->error.what, sizeof(l->error.what), format, ap);
+	error_vfill(&l->error, error, 0, NULL, format, ap);
 	va_end(ap);
-	l->failed = error;
 	return error;
 }
 
@@ -191,7 +191,7 @@ int ledger_number(struct dealbox_ledger *l, int64_t *out, const char *sql,
 	stmt = ledger_vquery(l, sql, format, ap);
 	va_end(ap);
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		*out = sqlite3_column_int64(stmt, 0);
@@ -218,7 +218,7 @@ int ledger_find_head(struct dealbox_ledger *l, struct dealbox_ledger_head *head,
 
 	memset(head, 0, sizeof(*head));
 	if (!stmt)
-		return l->failed;
+		return l->error.code;
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_DONE) {
 		rc = -ENOENT;

@@ -413,7 +413,7 @@ static int emu_open(struct dealbox_machine *machine, const char *place, bool obs
 	if (!ret)
 		ret = host_start(emu->host);
 	if (ret) {
-		error_fill(&machine->reason, 0,
+		error_fill(&machine->reason, ret, 0,
 			   "the socket must be that of dealbox-emulator, in the same version",
 			   "emu:%s: the machine does not answer: %s", place, strerror(-ret));
 		host_close(emu->host);

@@ -646,7 +646,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 			ret = -ENOMEM;
 	}
 	if (ret) {
-		error_fill(reason, 0, NULL, "out of memory");
+		error_fill(reason, ret, 0, NULL, "out of memory");
 		goto close_bus;
 	}
 	if (!machine_complete(usb, &kind)) {
@@ -660,7 +660,7 @@ static int usb_open(struct dealbox_machine *machine, const char *where, bool obs
 		ret = host_start(usb->host);
 	}
 	if (ret) {
-		error_fill(reason, 0, "switch the machine off and on",
+		error_fill(reason, ret, 0, "switch the machine off and on",
 			   "usb:%s: the machine does not answer: %s", place.port, strerror(-ret));
 		host_close(usb->host);
 		return ret;

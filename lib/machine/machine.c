@@ -181,7 +181,7 @@ static void reason_busy(struct dealbox_machine *machine, const char *verb)
 	char name[64];
 
 	machine->backend->call(machine->self, DEALBOX_IOC_GET_STATUS, &status);
-	error_fill(&machine->reason, 0, "wait until it has finished, or end it",
+	error_fill(&machine->reason, -EBUSY, 0, "wait until it has finished, or end it",
 		   "%s: cannot %s: the machine is in use by %s", machine->uri, verb,
 		   process_name(status.owner_pid, name, sizeof(name)));
 }
@@ -231,10 +231,10 @@ ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_eve
 	ssize_t ret = machine->backend->read(machine->self, events, max);
 
 	if (ret == -ENODEV)
-		error_fill(&machine->reason, 0, errors[0].next, "%s: %s", machine->uri,
+		error_fill(&machine->reason, -ENODEV, 0, errors[0].next, "%s: %s", machine->uri,
 			   errors[0].what);
 	else if (ret < 0 && ret != -EAGAIN)
-		error_fill(&machine->reason, 0, NULL, "%s: cannot read events: %s",
+		error_fill(&machine->reason, (int)ret, 0, NULL, "%s: cannot read events: %s",
 			   machine->uri, strerror((int)-ret));
 	return ret;
 }
@@ -353,7 +353,8 @@ int dealbox_machine_attest(struct dealbox_machine *machine, uint32_t insertion,
 	explicit_bzero(&attest, sizeof(attest));
 	/* of a START this says something else */
 	if (ret == -EREMOTEIO && machine->result == DEALBOX_ERR_WRONG_INSERTION)
-		error_fill(&machine->reason, 0, "ask right after the deal, before the next one",
+		error_fill(&machine->reason, ret, 0,
+			   "ask right after the deal, before the next one",
 			   "%s: the machine cannot attest the deal: the deal that ended last is "
 			   "not one into this board", machine->uri);
 	return ret;

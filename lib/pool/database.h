@@ -12,7 +12,7 @@
 
 #define DATABASE_FILE		"dealbox-event.so"
 #define DATABASE_SYMBOL		"dealbox_event_database"
-#define DATABASE_VERSION	2
+#define DATABASE_VERSION	3
 
 struct connection;
 

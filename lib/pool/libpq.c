@@ -111,7 +111,7 @@ static PGconn *connect_with(const PQconninfoOption *options, struct dealbox_erro
 		count++;
 	keywords = calloc(2 * (count + FIXED + 1), sizeof(*keywords));
 	if (!keywords) {
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, "out of memory");
 		return NULL;
 	}
 	values = keywords + count + FIXED + 1;
@@ -131,7 +131,7 @@ static PGconn *connect_with(const PQconninfoOption *options, struct dealbox_erro
 	}
 	pg = PQconnectdbParams(keywords, values, 0);
 	if (!pg)
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, "out of memory");
 out:
 	free(keywords);
 	return pg;
@@ -219,7 +219,8 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 		options = PQconninfoParse(conninfo, &problem);
 		if (!options) {
 			line_copy(line, problem ? problem : "out of memory");
-			error_fill(error, 0, "give a connection string or URI of libpq, or a name",
+			error_fill(error, -EINVAL, 0,
+				   "give a connection string or URI of libpq, or a name",
 				   "not the address of a database: %s", line);
 			PQfreemem(problem);
 			return NULL;
@@ -229,7 +230,7 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 	if (connection)
 		connection->pg = connect_with(name ? dbname : options, error);
 	else
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, "out of memory");
 	PQconninfoFree(options);
 	if (!connection || !connection->pg) {
 		free(connection);
@@ -238,7 +239,7 @@ static struct connection *database_open(const char *conninfo, struct dealbox_err
 	if (PQstatus(connection->pg) != CONNECTION_OK) {
 		message = last_attempt(connection->pg);
 		line_copy(line, message);
-		error_fill(error, 0, advice_for(message),
+		error_fill(error, -ENOTCONN, 0, advice_for(message),
 			   "no connection to the event's database: %s", line);
 		PQfinish(connection->pg);
 		free(connection);

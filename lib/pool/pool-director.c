@@ -148,7 +148,7 @@ static int admitted_get(struct pool *pool, const char *name, struct admitted *ad
 		"ORDER BY name", 1, &name);
 
 	if (err == -EKEYREJECTED)
-		error_fill(error, 0,
+		error_fill(error, err, 0,
 			   "use the key of this event; if that fails, "
 			   "somebody has changed the database",
 			   "a PC was admitted with another key than this");

@@ -89,7 +89,7 @@ static int get_admission(struct pool *pool, const uint8_t public_key[POOL_KEY],
 			       "SELECT state, asked, encode(sealed_key, 'hex') "
 			       "FROM dealbox.admission_of($1)", 1, values);
 	else
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, "out of memory");
 	free(key);
 	if (!err)
 		return error_set(error, -EPERM, 0, "join with `dealbox event join`",
@@ -203,7 +203,7 @@ int pool_get_set(struct pool *pool, const uint8_t key[POOL_KEY], const uint8_t p
 	if (!err)
 		snprintf(session, POOL_SESSION, "%s", sealed.session);
 	if (err == -ENOMEM)
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, "out of memory");
 	free(sealed.bytes);
 	if (err == -EBADMSG)
 		return error_set(error, err, 0,
@@ -320,7 +320,8 @@ static int take(struct pool *pool, struct lease *lease, const struct lease_time 
 	if (!err) {
 		err = lease_answer_take(lease, sent, taken.lease_ms, taken.copies, taken.count);
 		if (err)
-			error_fill(error, 0, NULL, "the answer cannot be kept: %s", strerror(-err));
+			error_fill(error, err, 0, NULL, "the answer cannot be kept: %s",
+				   strerror(-err));
 	}
 	free(taken.copies);
 	return err;

@@ -21,11 +21,12 @@ static const struct database *database_load(struct dealbox_error *error)
 	const struct database *database = module ? dlsym(module, DATABASE_SYMBOL) : NULL;
 
 	if (!database)
-		error_fill(error, 0, "install libpq; if it is there, dealbox was built without it",
+		error_fill(error, -ENOPKG, 0,
+			   "install libpq; if it is there, dealbox was built without it",
 			   "there are no events on many PCs without PostgreSQL: %s", dlerror());
 	else if (database->version != DATABASE_VERSION)
-		error_fill(error, 0, "install dealbox again", "%s is of another version of dealbox",
-			   DATABASE_FILE);
+		error_fill(error, -ENOPKG, 0, "install dealbox again",
+			   "%s is of another version of dealbox", DATABASE_FILE);
 	else
 		return database;
 	return NULL;
@@ -40,7 +41,7 @@ struct pool *pool_open(const char *address, struct dealbox_error *error)
 		return NULL;
 	pool = malloc(sizeof(*pool));
 	if (!pool) {
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, -ENOMEM, 0, NULL, "out of memory");
 		return NULL;
 	}
 	*pool = (struct pool){ .database = database, .connection = database->open(address, error) };
@@ -68,7 +69,7 @@ int pool_run(struct pool *pool, struct dealbox_error *error, pool_row row, void 
 	err = pool->database->run(pool->connection, sql, count, values, row, context, error);
 	/* an error of row(), which has no words of its own */
 	if (err < 0 && error && !*error->what)
-		error_fill(error, 0,
+		error_fill(error, err, 0,
 			   "install the same version of dealbox on all PCs of the event; "
 			   "if they have it, somebody has changed the database",
 			   "dealbox does not understand an answer of the event's database: %s",

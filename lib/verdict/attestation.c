@@ -223,7 +223,8 @@ static bool plan_matches(const struct dealbox_plan *plan, const uint8_t *stateme
 static enum dealbox_attested say(struct dealbox_error *reason, enum dealbox_attested result,
 				 const char *why)
 {
-	error_fill(reason, 0, NULL, "%s", why);
+	error_fill(reason, result == DEALBOX_ATTESTED_DIFFERENT ? -EBADMSG : -ENODATA, 0, NULL,
+		   "%s", why);
 	return result;
 }
 

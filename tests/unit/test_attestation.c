@@ -5,6 +5,7 @@
  */
 #include "emulator_fixture.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 
@@ -203,6 +204,8 @@ static enum dealbox_attested verify_with(struct fixture *fixture,
 	verifying = false;
 	assert_int_equal(!!reason.what[0], result != PROVEN);
 	assert_int_equal(reason.line, result == PROVEN ? 7 : 0);
+	assert_int_equal(reason.code, result == PROVEN ? 0 :
+				      result == DIFFERENT ? -EBADMSG : -ENODATA);
 	strcpy(why, reason.what);
 	return result;
 }

@@ -123,6 +123,7 @@ static void test_unpublished_has_no_manifest(void **state)
 	assert_int_equal(dealbox_square_parse(draft, strlen(draft), &square, &error), 0);
 	assert_null(dealbox_manifest_make(square, NULL, fixture->organiser, 0, &error));
 	assert_true(*error.what);
+	assert_int_equal(error.code, -EINVAL);
 	dealbox_square_free(square);
 }
 

@@ -117,6 +117,7 @@ static int try_open(const char *path, unsigned int flags, char *error)
 
 	if (error)
 		snprintf(error, 512, "%s", dealbox_ledger_error(l)->what);
+	assert_int_equal(dealbox_ledger_error(l)->code, err);
 	dealbox_ledger_free(l);
 	return err;
 }

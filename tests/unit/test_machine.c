@@ -32,6 +32,7 @@ static void what_is_no_address(void **state)
 		machine = (struct dealbox_machine *)&reason;
 		assert_int_equal(dealbox_machine_open(uris[n], false, &machine, &reason), -EINVAL);
 		assert_null(machine);
+		assert_int_equal(reason.code, -EINVAL);
 		assert_non_null(strstr(reason.what, "is not the address of a machine"));
 		assert_non_null(strstr(reason.next, "local:/dev/dealbox0"));
 		assert_int_equal(dealbox_machine_open(uris[n], true, &machine, NULL), -EINVAL);
@@ -78,14 +79,21 @@ static void emulators_are_listed_where_one_listens(void **state)
 
 static void reasons(void **state)
 {
+	static const uint32_t zeros[8];
 	struct dealbox_error reason;
 
 	(void)state;
+	/* all of it is set, whatever was on the stack */
+	memset(&reason, 0xff, sizeof(reason));
 	assert_int_equal(error_set(&reason, -EIO, 0, NULL, "%s %d", "what", 7), -EIO);
+	assert_int_equal(reason.code, -EIO);
+	assert_int_equal(reason.line, 0);
+	assert_memory_equal(reason.reserved, zeros, sizeof(zeros));
 	assert_string_equal(reason.what, "what 7");
 	assert_string_equal(reason.next, "");
 	assert_int_equal(error_set(NULL, -EIO, 0, "next", "what"), -EIO);
 	assert_int_equal(reason_permission(&reason, "/nowhere/at/all", "next"), -EACCES);
+	assert_int_equal(reason.code, -EACCES);
 	assert_non_null(strstr(reason.what, "no permission to look at /nowhere/at/all"));
 }
 

@@ -540,6 +540,7 @@ static void fails(int error, const char *what, const char *next)
 
 	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), error);
 	assert_null(machine);
+	assert_int_equal(reason.code, error);
 	assert_non_null(strstr(reason.what, what));
 	assert_non_null(strstr(reason.next, next));
 }

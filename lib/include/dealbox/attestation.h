@@ -59,7 +59,8 @@ enum dealbox_attested {
  * this machine, not one that came with the attestation. nonce is that of the request. The trace is
  * that of the insertion. An event that was lost, rejected or is of unknown type gives
  * DEALBOX_ATTESTED_INCOMPARABLE, as does a stop behind the deal. Unless the result is
- * DEALBOX_ATTESTED_PROVEN, *reason (may be NULL) says why.
+ * DEALBOX_ATTESTED_PROVEN, *reason (may be NULL) says why; its code is -ENODATA for
+ * DEALBOX_ATTESTED_INCOMPARABLE and -EBADMSG for DEALBOX_ATTESTED_DIFFERENT.
  */
 DEALBOX_API enum dealbox_attested
 dealbox_attestation_verify(const struct dealbox_attestation *attestation,

@@ -101,7 +101,7 @@ DEALBOX_API void dealbox_nonce_seal(uint8_t nonce[DEALBOX_NONCE_SIZE],
  * Compares the attestation of a certificate with the deal, and with the trace unless that is NULL.
  * public_key is the machine's, from the manifest. Without a trace, the plan is compared only. The
  * certificate must have an attestation. Unless the result is DEALBOX_ATTESTED_PROVEN, *reason (may
- * be NULL) says why.
+ * be NULL) says why, with the codes of dealbox_attestation_verify().
  */
 DEALBOX_API enum dealbox_attested
 dealbox_certificate_word(const struct dealbox_certificate *certificate,

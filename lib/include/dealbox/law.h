@@ -123,7 +123,7 @@ struct dealbox_happening {
 
 /*
  * Parses one line, length bytes without the line end, into *out. Returns 1, or 0 for an empty line
- * or a comment, or -EINVAL with error->what set (error->line is left to the caller). Keeps no
+ * or a comment, or -EINVAL with *error set (error->line is 0: the caller knows it). Keeps no
  * state, allocates nothing.
  */
 DEALBOX_API int dealbox_record_parse(const char *line, size_t length,

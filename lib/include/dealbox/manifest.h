@@ -74,8 +74,8 @@ dealbox_promised_machine_print(const struct dealbox_promised_machine *machine);
  * Signs the promise of a published tournament, at a time (UTC, seconds since 1970). PCs and
  * machines may be in any order. promise may be NULL: the manifest is of version 1 then, which has
  * none. Returns the text, terminated; free(3) it. Returns NULL if the tournament is not published,
- * if a number of copies, name, key or machine does not fit or is there twice, or if out of memory;
- * *error has the reason.
+ * if a number of copies, name, key or machine does not fit or is there twice (*error has the
+ * reason, with code -EINVAL), or if out of memory (-ENOMEM).
  */
 DEALBOX_API char *dealbox_manifest_make(const struct dealbox_square *square,
 					const struct dealbox_promise *promise,

@@ -96,9 +96,9 @@ static int report_check_signature(struct json_object *report, uint8_t signer[DEA
 		err = -EINVAL;
 out:
 	if (err == -ENOMEM)
-		error_fill(error, 0, NULL, "out of memory");
+		error_fill(error, err, 0, NULL, "out of memory");
 	if (err == -EINVAL)
-		error_fill(error, 0, "get it again, as a file and not as text",
+		error_fill(error, err, 0, "get it again, as a file and not as text",
 			   "the signature is not in its form");
 	json_object_put(copy);
 	free(signer_hex);
