@@ -285,13 +285,14 @@ def keys_are_written_whole_or_not_at_all(box):
 
 def without_entropy():
     """getrandom(2) fails, as in a kernel or a container that does not have it."""
-    number = {"x86_64": 318, "aarch64": 278}[os.uname().machine]
+    number = {("x86_64", 8): 318, ("x86_64", 4): 355, ("i686", 4): 355, ("aarch64", 8): 278}[
+        os.uname().machine, struct.calcsize("P")]
     load, if_equal, answer = 0x20, 0x15, 0x06       # BPF: word, jump, return
     allow, refuse = 0x7fff0000, 0x00050000 | errno.ENOSYS
     code = b"".join(struct.pack("HBBI", *line) for line in (
         (load, 0, 0, 0), (if_equal, 0, 1, number), (answer, 0, 0, refuse), (answer, 0, 0, allow)))
     program = ctypes.create_string_buffer(code)
-    filters = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(program))
+    filters = struct.pack("HP", len(code) // 8, ctypes.addressof(program))
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.prctl(38, 1, 0, 0, 0) == 0          # PR_SET_NO_NEW_PRIVS
     assert libc.prctl(22, 2, filters, 0, 0) == 0    # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
