@@ -164,8 +164,8 @@ def hanging(end=signal.SIGCONT):
     """The server does not answer, and ends no connection. With SIGKILL it never hears what it was asked."""
     with open(os.path.join(SERVER.data, "postmaster.pid")) as file:
         postmaster = file.readline().strip()
-    processes = [int(pid) for pid in subprocess.run(["pgrep", "-P", postmaster], capture_output=True, check=True,
-                                                    text=True).stdout.split()]
+    with open("/proc/%s/task/%s/children" % (postmaster, postmaster)) as file:
+        processes = [int(pid) for pid in file.read().split()]
     for pid in processes:
         os.kill(pid, signal.SIGSTOP)
     try:
