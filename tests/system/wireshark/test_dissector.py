@@ -18,13 +18,15 @@ from violations import CASES        # noqa: E402 pylint: disable=wrong-import-po
 DISSECTOR = os.path.join(SOURCE, "tools/wireshark/dealbox.lua")
 ALL = "exit-sensors,board-lock,face-sensor,double-feed-sensor,test-deal,keys,by-card," \
       "by-position,capture,attest"
+# Wireshark 4.4 runs no script of Lua for root, not even for that of a name space.
+TSHARK = [*(["unshare", "--user", "--map-user=65534"] if os.geteuid() == 0 else []), "tshark"]
 
 
 def tshark(*args):
     """What tshark prints with the dissector. No error of Lua may be in it."""
     # settings of the user who runs the test are left out
     env = dict(os.environ, HOME="/nonexistent", XDG_CONFIG_HOME="/nonexistent", LC_ALL="C.UTF-8")
-    done = subprocess.run(["tshark", *args, "-X", "lua_script:" + DISSECTOR], env=env, timeout=tool.TIMEOUT,
+    done = subprocess.run([*TSHARK, *args, "-X", "lua_script:" + DISSECTOR], env=env, timeout=tool.TIMEOUT,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
     assert done.returncode == 0, done.stderr
     for text in done.stdout, done.stderr:
@@ -94,8 +96,9 @@ def header_names(path, prefix, leave_out=""):
 
 def glossary(kind):
     """The lines of `tshark -G kind` on the dissector; there are a million on others."""
-    command = 'tshark -G "$0" -X lua_script:"$1" 2>/dev/null | grep -a "dealbox\\."'
-    out = subprocess.run(["sh", "-c", command, kind, DISSECTOR], stdout=subprocess.PIPE, text=True, check=True,
+    command = '"$@" 2>/dev/null | grep -a "dealbox\\."'
+    args = [*TSHARK, "-G", kind, "-X", "lua_script:" + DISSECTOR]
+    out = subprocess.run(["sh", "-c", command, "sh", *args], stdout=subprocess.PIPE, text=True, check=True,
                          timeout=tool.TIMEOUT).stdout
     return [line.split("\t") for line in out.splitlines()]
 
