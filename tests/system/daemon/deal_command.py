@@ -118,7 +118,7 @@ def test_ctrl_c_pauses_and_resume_goes_on(w):
     deal = w.begin('deal', '--boards', '5-6', '--session', 'stopped', set_file)
     until(deal, 'board 5: Put in the empty board 5')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, r'job \d+ of the service is paused', '`dealbox deal --resume` continues it')
+    ends(deal, 130, r'job \d+ of the service is paused', '`dealbox deal --resume` continues it')
     job = max(w.objects('Job').values(), key=lambda job: job['Id'])
     assert job['State'] == 'paused' and job['Session'] == 'stopped', job
     # with other deals than those it was made of, it does not
@@ -146,7 +146,7 @@ def test_ctrl_c_in_a_deal_says_where_it_stands(w):
     w.tell('FIRST', 'insert')
     w.tell('FIRST', 'wait frozen')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, 'FIRST: paused in board 5; a machine that locks its board keeps it until the job continues',
+    ends(deal, 130, 'FIRST: paused in board 5; a machine that locks its board keeps it until the job continues',
          r'job \d+ of the service is paused')
     ends(w.begin('deal', '--resume'), 0, 'board 5: exact duplicate')
     w.tell('FIRST', 'operator on')
@@ -226,7 +226,7 @@ def test_without_limit_until_it_is_stopped(w):
     until(deal, 'board 12, copy 3: exact duplicate')
     w.tell('FIRST', 'operator off')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, r'(?m)^\d+ boards are exact duplicates', 'continues it')
+    ends(deal, 130, r'(?m)^\d+ boards are exact duplicates', 'continues it')
 
 
 def test_a_board_can_wait_for_start(w):
@@ -329,7 +329,7 @@ def test_certificates_are_made_of_the_record(w):
     w.tell('FIRST', 'insert')
     until(deal, 'board 1, copy 1: exact', True)
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, 'is paused')
+    ends(deal, 130, 'is paused')
     # dealt while nobody looked
     path = newest(w)
     job = path.rsplit('/', 1)[1]
@@ -355,7 +355,7 @@ def test_certificates_are_made_of_the_record(w):
     w.tell('FIRST', 'insert')
     until(deal, 'board 2, copy 1: exact', True)
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, 'is paused')
+    ends(deal, 130, 'is paused')
     path = newest(w)
     with open(pc + '/certificates') as file:
         before = file.read().count('\nverdict exact\n')

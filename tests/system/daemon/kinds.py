@@ -381,7 +381,7 @@ def test_capture_goes_by_the_service(w):
     capture_by_command(w, begun, hands[:2])
     until(begun, 'board 11, pocket E: read: 13 cards')
     begun.send_signal(signal.SIGINT)
-    ends(begun, 1, r'job \d+ of the service is paused', '`dealbox capture --resume FILE` continues it')
+    ends(begun, 130, r'job \d+ of the service is paused', '`dealbox capture --resume FILE` continues it')
     # a capture is no deal to be gone on with
     result = w.command('deal', '--resume')
     assert result.returncode == 2 and 'no job of the service is paused' in result.stderr, result

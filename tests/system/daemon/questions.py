@@ -342,7 +342,7 @@ def test_deal_and_capture_take_a_language(w):
     deal = w.begin('deal', '--lang', 'fr', '--session', 'fr', '--boards', '19', '--how', 'wait-for-start,replay', w.set_file)
     until(deal, '^étui 19 : Insérez')
     deal.send_signal(signal.SIGINT)
-    ends(deal, 1, 'la tâche [0-9]+ du service est suspendue', '`dealbox deal --resume` la continue',
+    ends(deal, 130, 'la tâche [0-9]+ du service est suspendue', '`dealbox deal --resume` la continue',
          '(?m)^0 étui sur 1 est une copi.? exacte ; ')
     assert w.command('cancel', str(max(job['Id'] for job in w.objects('Job').values()))).returncode == 0
     for command in ('status', 'watch', 'deal'):

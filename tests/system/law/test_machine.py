@@ -301,7 +301,7 @@ def the_record_is_in_the_ledger(box):
     # the same board, and another run
     running = box.begin("deal", "--law", "rubber", "--ledger", "table", "-m", where.uri)
     running.see("is dealt and recorded. Take it out.")
-    running.stop().expect(1, "stopped: nothing was dealt into this board")
+    running.stop().expect(130, "stopped: nothing was dealt into this board")
     assert where.status("deals") == "1"
     box.dealbox("ledger", "list", "-l", "table").expect(0, "cancelled +0 of 1 recorded")
 
@@ -356,7 +356,7 @@ def a_board_that_is_left_in_has_no_number(box):
     running.finish().expect(0, r"stands: ")
     running = box.begin("deal", "--law", "rubber", "-m", where.uri)
     assert running.see("Take it out") == "The board is dealt and recorded. Take it out.\n"
-    running.stop().expect(1, "stopped: nothing was dealt")
+    running.stop().expect(130, "stopped: nothing was dealt")
 
 
 @test
@@ -372,7 +372,7 @@ def a_board_that_is_left_locked_in_is_let_go(box):
     running = box.begin("deal", "--law", "rubber", "-m", where.uri)
     running.see("Take it out|take it out")
     where.tell("wait unlocked")
-    running.stop().expect(1, "stopped: nothing was dealt")
+    running.stop().expect(130, "stopped: nothing was dealt")
 
 
 @test
@@ -513,7 +513,7 @@ def a_capture_is_recorded_where_it_is_wanted(box):
     capture = box.begin("capture", "-m", where.uri, "--ledger", "club", "original.pbn")
     assert "recorded in club" in capture.line()
     asked(capture, "N")
-    capture.stop().expect(1, "stopped: nothing was written")
+    capture.stop().expect(130, "stopped: nothing was written")
     acts = [r for r in box.dealbox("ledger", "export", "-l", "club").expect(0).json() if r["record"] == "act"]
     assert [(act["act"], act["job"]) for act in acts if act["act"] == "cancel"] == [("cancel", 4)], acts
     assert not os.path.exists("state"), os.listdir(".")
@@ -581,7 +581,7 @@ def a_copy_is_not_dealt_into_the_original(box):
     # and even who says that it is empty gets no copy into it
     where.tell("key start")
     dealing.see("(Take|take) (it|the board|that board) out")
-    dealing.stop().expect(1)
+    dealing.stop().expect(130)
     assert box.outcomes()[:4] == ["captured"] * 4 and "exact" not in box.outcomes(), box.outcomes()
     assert sum(map(len, where.account()[-1]["pockets"][:4])) == 52
 

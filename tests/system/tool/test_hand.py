@@ -211,7 +211,7 @@ def a_pack_that_is_short_voids_the_board(box):
     person.see("board 3: void: .*at card 52")
     person.see(r"The pack is at its end.*put its cards back into the pack")
     os.kill(person.pid, signal.SIGINT)
-    assert person.end() == 1
+    assert person.end() == 130
     assert box.outcomes() == ["void"]
 
 
@@ -257,7 +257,7 @@ def ctrl_c_and_the_terminal_is_as_before(box):
     person.press("\x03")
     person.see("stopped in the middle of board 5, copy 1")
     _, status = os.waitpid(person.pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 1
+    assert os.waitstatus_to_exitcode(status) == 130
     assert termios.tcgetattr(held)[3] == before[3]
     os.close(held)
     os.close(person.terminal)
@@ -381,7 +381,7 @@ def by_position_every_key_is_a_card(box):
     person.press("\x7f")
     person.see("card 3 of 52")
     os.kill(person.pid, signal.SIGTERM)
-    assert person.end() == 1
+    assert person.end() == 130
 
 
 @test

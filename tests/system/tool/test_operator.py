@@ -22,7 +22,7 @@ def stopped_while_a_card_is_held(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.put_in(machine)
     running.see("This was at card 8 of 52.")
-    result = running.stop().expect(1, "stopped in the middle of board 1, copy 1, after card 7 of 52: "
+    result = running.stop().expect(130, "stopped in the middle of board 1, copy 1, after card 7 of 52: "
                                       "the machine is waiting at a card")
     assert "is paused" not in result.err, result
 
@@ -34,7 +34,7 @@ def a_machine_that_refuses_to_pause(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.put_in(machine)
     machine.tell("wait frozen")
-    result = running.stop().expect(1, "press its stop key")
+    result = running.stop().expect(130, "press its stop key")
     assert "is paused" not in result.err, result
     assert box.outcomes() in ([], ["unknown"])
 
@@ -46,7 +46,7 @@ def a_pause_that_is_lost_is_sent_again(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.put_in(machine)
     machine.tell("wait frozen")
-    running.stop().expect(1, "the machine is paused")
+    running.stop().expect(130, "the machine is paused")
 
 
 def frozen(box):
@@ -63,7 +63,7 @@ def a_pack_that_is_dealt_by_the_laws_is_ended(box):
     running = box.begin("deal", "--law", "rubber", "-m", machine.uri)
     running.empty(machine)
     machine.tell("wait frozen")
-    running.stop(signal.SIGTERM).expect(1, "stopped in mid-deal: the deal has ended", "empty the board")
+    running.stop(signal.SIGTERM).expect(130, "stopped in mid-deal: the deal has ended", "empty the board")
     machine.tell("wait state IDLE")
     machine.tell("remove")
 
@@ -77,7 +77,7 @@ def a_capture_is_ended(box):
     running.see("pocket N: Reading board 1")
     machine.tell("key start")
     machine.tell("wait frozen")
-    running.stop(signal.SIGTERM).expect(1, "stopped: nothing was written", "capture the board again")
+    running.stop(signal.SIGTERM).expect(130, "stopped: nothing was written", "capture the board again")
     machine.tell("wait state IDLE")
     machine.tell("remove")
     assert [act["act"] for act in box.records("act")].count("cancel") == 1
@@ -90,7 +90,7 @@ def a_capture_that_waits_for_a_board_ends(box):
     machine = box.machine("--manual")
     running = box.begin("capture", "-m", machine.uri, "new.pbn")
     running.see("leave the board in the machine")
-    result = running.stop().expect(1, "stopped: nothing was written")
+    result = running.stop().expect(130, "stopped: nothing was written")
     assert "paused" not in result.err, result
     assert [act["act"] for act in box.records("act")].count("cancel") == 1
 
@@ -105,7 +105,7 @@ def stopped_before_a_deal_the_board_is_let_go(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.put_in(machine)
     running.see("The hopper is empty")
-    running.stop().expect(1, "stopped before board 1")
+    running.stop().expect(130, "stopped before board 1")
     machine.tell("remove")
 
 
@@ -115,7 +115,7 @@ def stopped_in_a_deal_it_is_said_when_the_board_is_let_go(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.put_in(machine)
     machine.tell("wait frozen")
-    running.stop().expect(1, "the machine is paused",
+    running.stop().expect(130, "the machine is paused",
                           "`dealbox deal --resume` lets go of that board, to be emptied, and goes on")
     running = box.begin("deal", "-m", machine.uri, "--resume")
     running.see("board 1: void")
@@ -140,12 +140,12 @@ def a_board_that_is_left_locked_in_is_let_go(box):
         running.see("is empty|Reading board 1")
         machine.tell("key start")
         running.see("The machine is not there")
-        running.stop().expect(1, "may keep its board locked in\n +begin again: that lets go of the board")
+        running.stop().expect(130, "may keep its board locked in\n +begin again: that lets go of the board")
         assert machine.status("locked") == "1"
         machine.tell("plug")
         running = box.begin(*again, "-m", machine.uri)
         running.see(asks)
-        running.stop().expect(1)
+        running.stop().expect(130)
         machine.tell("remove")
 
 
@@ -276,7 +276,7 @@ def a_board_that_the_job_does_not_have_is_not_dealt(box):
     assert "the job has no board 7" in line, line
     running.type_in("n16\x7f\x7f6\n")
     assert "board 6: exact duplicate" in running.line()
-    running.stop().expect(1, "stopped before board 5")
+    running.stop().expect(130, "stopped before board 5")
     assert_exact(machine.account()[0], 6)
 
 
@@ -297,7 +297,7 @@ def a_number_that_is_being_typed_is_for_its_board_only(box):
     # none of these deals board 5
     running.type_in("N6\n")
     assert "board 6: exact duplicate" in running.line()
-    running.stop().expect(1, "stopped before board 5")
+    running.stop().expect(130, "stopped before board 5")
     lays = [lay["insertion"] for lay in machine.account() if lay["end"] == "done"]
     assert lays == [2], lays
     assert_exact(machine.account()[1], 6)
@@ -396,7 +396,7 @@ def a_number_that_comes_twice(box):
     machine.tell("remove")
     running.put_in(machine)
     running.see("takes this board for one that it has dealt|has been in the machine")
-    running.stop().expect(1, "stopped before board 2")
+    running.stop().expect(130, "stopped before board 2")
 
 
 # ---- what is asked first ----------------------------------------------------------------
@@ -411,7 +411,7 @@ def interrupted(box):
     machine.tell("hopper fill")
     running.put_in(machine)
     machine.tell("wait frozen")
-    running.stop().expect(1, "stopped in the middle of board 2")
+    running.stop().expect(130, "stopped in the middle of board 2")
     return machine
 
 
@@ -430,7 +430,7 @@ def a_stopped_job_is_not_given_up_unasked(box):
     running.process.stdin.flush()
     running.see("Nobody knows|has been in the machine|was stopped|void")
     assert [act["act"] for act in box.records("act")].count("cancel") == 1
-    running.stop().expect(1, "the job that stood at board 2, copy 1 is given up")
+    running.stop().expect(130, "the job that stood at board 2, copy 1 is given up")
 
 
 @test
@@ -439,7 +439,7 @@ def a_job_that_never_began_is_not_asked_about(box):
     for _ in range(2):
         running = box.begin("deal", "-m", machine.uri, SET)
         running.see("Put in the empty board 1")
-        running.stop().expect(1)
+        running.stop().expect(130)
 
 
 @test

@@ -59,7 +59,7 @@ def a_rehearsal_goes_past_an_open_job(box):
     machine = box.machine("--manual")
     run = box.begin("deal", "-m", machine.uri, "--boards", "1", SET, stdin=subprocess.PIPE)
     run.put_in(machine)
-    run.stop().expect(1, "--resume")
+    run.stop().expect(130, "--resume")
     before = box.records()
     box.deal("--rehearse", "--boards", "2", SET).expect(0)
     assert box.records() == before
@@ -72,7 +72,7 @@ def a_stopped_rehearsal_leaves_nothing(box):
         run = box.begin("deal", "--rehearse", "--boards", "1", SET, stdin=subprocess.PIPE)
         run.see("Put in (the|any) empty board")
         result = run.stop(number)
-        result.expect(1, "stopped before board 1")
+        result.expect(130, "stopped before board 1")
         assert "--resume" not in result.out + result.err, result
         nothing_is_left(box)
 
@@ -85,7 +85,7 @@ def a_signal_before_the_first_board_leaves_nothing(box):
     # as soon as the socket is there, which is before dealbox goes on
     box.write("bin/dealbox-emulator", script.replace(
         "exec ", "(until [ -S $2 ]; do sleep 0.01; done; kill -INT $PPID) >/dev/null & exec "))
-    box.dealbox("deal", "--rehearse", "--boards", "1", SET).expect(1, "stopped before board 1")
+    box.dealbox("deal", "--rehearse", "--boards", "1", SET).expect(130, "stopped before board 1")
     nothing_is_left(box)
 
 
@@ -102,7 +102,7 @@ def its_record_says_that_a_program_played_the_machine(box):
     records = box.dealbox("ledger", "export", "-l", ledger).expect(0).json()
     verdict, = [record for record in records if record["record"] == "verdict"]
     assert [record["of"] for record in records if record["record"] == "emulation"] == [verdict["of"]]
-    run.stop().expect(1)
+    run.stop().expect(130)
     nothing_is_left(box)
 
 

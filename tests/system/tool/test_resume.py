@@ -50,7 +50,7 @@ def ctrl_c_pauses_the_machine_and_says_where_it_stands(box):
     running.put_in(machine)
     machine.tell("wait position 5")
     result = running.stop()
-    result.expect(1, r"stopped in the middle of board 7, copy 1, after card \d+ of 52: the machine is paused",
+    result.expect(130, r"stopped in the middle of board 7, copy 1, after card \d+ of 52: the machine is paused",
                   "empty that board; `dealbox deal --resume` goes on")
     assert len(box.records("insertion")) == 1 and not box.outcomes(), box.records()
 
@@ -60,7 +60,7 @@ def ctrl_c_while_it_waits_for_a_board(box):
     machine = box.machine("--manual")
     running = box.begin("deal", "-m", machine.uri, "--boards", "7", SET)
     running.see("Put in the empty board 7")
-    running.stop().expect(1, "stopped before board 7, copy 1")
+    running.stop().expect(130, "stopped before board 7, copy 1")
     running = box.begin("deal", "-m", machine.uri, "--resume")
     running.put_in(machine)
     running.finish().expect(0, "1 of 1 boards are exact duplicates; 0 void")
@@ -73,7 +73,7 @@ def ctrl_c_and_resume(box):
     running.under_way(machine)
     machine.tell("wait deals 2")
     machine.tell("wait position 10")
-    first = running.stop().expect(1, "stopped in the middle of board 2")
+    first = running.stop().expect(130, "stopped in the middle of board 2")
     running, text = resume(box, machine)
     assert "board 2: void: the last run ended in the middle of it" in text
     second = running.finish().expect(0, "3 of 3 boards are exact duplicates; 1 void")
@@ -87,7 +87,7 @@ def terminated_like_ctrl_c(box):
     running = box.begin("deal", "-m", machine.uri, "--boards", "1", SET)
     running.under_way(machine)
     machine.tell("wait position 3")
-    running.stop(signal.SIGTERM).expect(1, "stopped in the middle of board 1")
+    running.stop(signal.SIGTERM).expect(130, "stopped in the middle of board 1")
 
 
 @test
@@ -215,7 +215,7 @@ def a_journal_is_taken_over_once(box):
         journal(box, *items)
         running = box.begin("deal", "-m", machine.uri, "--resume")
         running.see("Put in the empty board 2")
-        running.stop().expect(1, "stopped before board 2, copy 1")
+        running.stop().expect(130, "stopped before board 2, copy 1")
     assert box.outcomes() == ["unknown", "unknown"], box.records()
     assert len(box.records("job")) == 1, box.records("job")
 
@@ -260,7 +260,7 @@ def the_same_files_unchanged(box):
         2, "the job to resume has other deals than these files", "give the files of that job")
     running = box.begin("deal", "-m", machine.uri, "--resume", SET)
     running.see("Put in the empty board 1")
-    running.stop().expect(1)
+    running.stop().expect(130)
 
 
 @test

@@ -143,7 +143,7 @@ enum status capture_alone(const struct capture_options *options)
 							 "and capture the board again")),
 				 in_language(options, N_("stopped: nothing was written%s%s")),
 				 front.stands ? "; " : "", front.stands ? front.stands : "");
-			status = STATUS_NO;
+			status = STATUS_STOPPED;
 			break;
 		case FRONT_MACHINE:
 			status = STATUS_MACHINE;

@@ -214,7 +214,7 @@ static enum status stop_say(const struct front *front, bool begun)
 			 front->stands ? front->stands : "the deal has ended");
 	else
 		complain("begin again", "stopped: nothing was dealt into this board");
-	return STATUS_NO;
+	return STATUS_STOPPED;
 }
 
 /* Deal the job of the ledger, and judge the result. */

@@ -567,7 +567,7 @@ static bool is_over(struct own_deal *d)
 static enum status run_job(struct own_deal *d)
 {
 	static const enum status statuses[] = {
-		[FRONT_DONE] = STATUS_DONE, [FRONT_STOPPED] = STATUS_NO,
+		[FRONT_DONE] = STATUS_DONE, [FRONT_STOPPED] = STATUS_STOPPED,
 		[FRONT_FAILED] = STATUS_INPUT,
 		[FRONT_MACHINE] = STATUS_MACHINE,
 	};

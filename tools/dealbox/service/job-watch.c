@@ -420,7 +420,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	complain(in_language(f, f->kind->again),
 		 in_language(f, N_("job %lld of the service is paused")),
 		 (long long)service_number(job_watch_job(f), "id"));
-	return sd_event_exit(f->event, STATUS_NO);
+	return sd_event_exit(f->event, STATUS_STOPPED);
 }
 
 /* Runs after every event, and reports changes. */

@@ -73,7 +73,8 @@ struct json_object *job_watch_job(const struct job_watch *f);
 
 /*
  * Follow the job at path. Returns STATUS_DONE if all of it is recorded; STATUS_NO if it ended
- * without that, was cancelled, or was paused by Ctrl-C; other values after reporting an error.
+ * without that or was cancelled; STATUS_STOPPED if Ctrl-C paused it; other values after reporting
+ * an error.
  */
 enum status job_watch_run(struct job_watch *f);
 void job_watch_close(struct job_watch *f);

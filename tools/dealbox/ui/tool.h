@@ -18,12 +18,13 @@
 
 struct json_object;
 
-/* Exit status of all commands */
+/* Exit status of all commands. Scripts treat values that they do not know as failures. */
 enum status {
 	STATUS_DONE = 0,	/* done, and the answer is yes */
 	STATUS_NO = 1,		/* done, and the answer is no */
 	STATUS_INPUT = 2,	/* wrong usage or input */
 	STATUS_MACHINE = 3,	/* failure of the machine or of the connection to it */
+	STATUS_STOPPED = 130,	/* Ctrl-C, SIGTERM or SIGHUP: as a shell reports SIGINT */
 };
 
 /*
