@@ -128,7 +128,7 @@ function new_job(app) {
 	/* A set that the service has; name: of the file or session. */
 	async function take_set(set, name) {
 		const [boards] = await app.service.call("/io/dealbox1", "Manager", "GetBoards", "t", [set]);
-		const before = Object.values(app.service.jobs).find(job => job.Set === set && job.State === "done");
+		const before = Object.values(app.service.jobs).find(job => job.Set === set && job.Recorded);
 
 		show(outcome, h("p", { class: "good" }, "✓ " + say_count(app.language,
 			P_("{name}: {n} board without a problem.", "{name}: {n} boards without a problem."), boards.length, { name })),

@@ -318,7 +318,10 @@ def found(screen):
 
 
 def released(screen):
-    """A board that is locked in is released by its button or key, can be taken out, and is dealt when it is in again."""
+    """
+    A board that is locked in is released by its button or key, can be taken out, and is dealt when it is in again.
+    Its set is one that was dealt, though the job is cancelled behind that board.
+    """
     world = screen.world
     name, path = 'EMU2', '/io/dealbox1/machine/EMU2'
 
@@ -354,7 +357,7 @@ def released(screen):
         wait('no key', lambda: not screen.all('.hero [data-key=L]'))
 
     world.cancel_jobs()
-    job = world.add_job(world.add_set('released')[0], [1], replay=True, machines=[name])
+    job = world.add_job(world.add_set('released')[0], [1, 2], replay=True, machines=[name])
     shows('insert-board')
     for way in by_button, by_key:
         world.tell(name, 'insert')
@@ -367,6 +370,10 @@ def released(screen):
     shows('press-start', 'start', 'release')
     key(('Enter', Keys.ENTER), 'Start', lambda: world.job(job)['Recorded'] == 1)
     world.take_out(name)
+    world.object(job, 'Job').Cancel()
+    screen.open('jobs')
+    screen.one('#sets option:nth-child(2)').click()
+    screen.says('Boards of this set were dealt for .+ already', '.bad')
 
 
 def no_complaint(browser):
