@@ -244,7 +244,7 @@ static void station_open(struct service *s, const char *uri, const char *port)
 
 	if ((backoff && monotonic_us() < backoff->until) || stations_find_open(s, uri, port))
 		return;
-	err = dealbox_machine_open(uri, false, &machine, &reason);
+	err = dealbox_machine_open(uri, 0, &machine, &reason);
 	if (err == -ENOENT || err == -ENODEV || err == -ECONNREFUSED) {
 		station_answered(s, uri);
 		return;

@@ -139,7 +139,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2 && (argc != 4 || key_parse(argv[3], key)))
 		return 2;
-	if (dealbox_machine_open(argv[1], false, &machine, &reason)) {
+	if (dealbox_machine_open(argv[1], 0, &machine, &reason)) {
 		fprintf(stderr, "%s: %s\n", reason.what, reason.next);
 		return 3;
 	}

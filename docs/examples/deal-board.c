@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 	    dealbox_set_get(set, 0, &board) ||
 	    dealbox_plan_by_card(&plan, 1, &board.deal, dealbox_set_pack(set), NULL))
 		return 2;
-	if (dealbox_machine_open(argv[2], false, &machine, &reason)) {
+	if (dealbox_machine_open(argv[2], 0, &machine, &reason)) {
 		fprintf(stderr, "%s: %s\n", reason.what, reason.next);
 		return 3;
 	}

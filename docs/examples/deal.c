@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 		return 2;
 	job = dealbox_ledger_open(ledger, argv[3], DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE) ?
 		0 : job_of(ledger, argv[1], argv[2]);
-	if (!job || dealbox_dealing_new(ledger, argv[4], job, &dealing, &reason)) {
+	if (!job || dealbox_dealing_new(ledger, argv[4], job, 0, &dealing, &reason)) {
 		fprintf(stderr, "%s %s %s\n", reason.what, reason.next,
 			dealbox_ledger_error(ledger)->what);
 		dealbox_ledger_free(ledger);

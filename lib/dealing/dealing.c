@@ -291,7 +291,7 @@ static int machine_open(struct dealbox_dealing *d, struct dealbox_error *reason)
 	struct dealbox_machine *machine;
 	struct dealbox_info info;
 	char id[DEALING_ID];
-	int err = dealbox_machine_open(*d->uri ? d->uri : NULL, false, &machine, reason);
+	int err = dealbox_machine_open(*d->uri ? d->uri : NULL, 0, &machine, reason);
 
 	if (err)
 		return err;
@@ -499,13 +499,17 @@ static int job_open_again(struct dealbox_dealing *d, uint64_t job, struct dealbo
 }
 
 int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t job,
-			struct dealbox_dealing **out, struct dealbox_error *reason)
+			unsigned int flags, struct dealbox_dealing **out,
+			struct dealbox_error *reason)
 {
-	struct dealbox_dealing *d = calloc(1, sizeof(*d));
 	struct dealbox_error why = { 0 };
+	struct dealbox_dealing *d;
 	int err;
 
 	*out = NULL;
+	if (flags)
+		return error_set(reason, -EINVAL, 0, NULL, "unknown flags %#x", flags);
+	d = calloc(1, sizeof(*d));
 	if (!d)
 		return error_set(reason, -ENOMEM, 0, "free some memory", "out of memory");
 	pthread_mutex_init(&d->lock, NULL);

@@ -51,7 +51,7 @@ static int open_with(struct dealbox_machine *machine, const char *uri, bool obse
 			 "'%s' is not the address of a machine", uri);
 }
 
-int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine **out,
+int dealbox_machine_open(const char *uri, unsigned int flags, struct dealbox_machine **out,
 			 struct dealbox_error *reason)
 {
 	struct dealbox_machine *machine;
@@ -59,6 +59,8 @@ int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine *
 	int ret;
 
 	*out = NULL;
+	if (flags & ~DEALBOX_MACHINE_OBSERVE)
+		return error_set(reason, -EINVAL, 0, NULL, "unknown flags %#x", flags);
 	if (!uri) {
 		ret = only_machine(only, sizeof(only), reason);
 		if (ret)
@@ -68,7 +70,7 @@ int dealbox_machine_open(const char *uri, bool observe, struct dealbox_machine *
 	machine = calloc(1, sizeof(*machine));
 	if (!machine)
 		return error_set(reason, -ENOMEM, 0, NULL, "out of memory");
-	ret = open_with(machine, uri, observe);
+	ret = open_with(machine, uri, flags & DEALBOX_MACHINE_OBSERVE);
 	if (ret) {
 		if (reason)
 			*reason = machine->reason;

@@ -139,7 +139,7 @@ static int make(void **state)
 			      sizeof(peer.address)), 0);
 	assert_int_equal(listen(peer.listener, 1), 0);
 	snprintf(uri, sizeof(uri), "emu:%s", peer.address.sun_path);
-	assert_int_equal(dealbox_machine_open(uri, false, &machine, NULL), 0);
+	assert_int_equal(dealbox_machine_open(uri, 0, &machine, NULL), 0);
 	*state = machine;
 	return 0;
 }

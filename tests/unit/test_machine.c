@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <dealbox/dealing.h>
 #include <dealbox/machine.h>
 
 #include "machine/backend.h"
@@ -30,14 +31,40 @@ static void what_is_no_address(void **state)
 	(void)state;
 	for (n = 0; n < sizeof(uris) / sizeof(*uris); n++) {
 		machine = (struct dealbox_machine *)&reason;
-		assert_int_equal(dealbox_machine_open(uris[n], false, &machine, &reason), -EINVAL);
+		assert_int_equal(dealbox_machine_open(uris[n], 0, &machine, &reason), -EINVAL);
 		assert_null(machine);
 		assert_int_equal(reason.code, -EINVAL);
 		assert_non_null(strstr(reason.what, "is not the address of a machine"));
 		assert_non_null(strstr(reason.next, "local:/dev/dealbox0"));
-		assert_int_equal(dealbox_machine_open(uris[n], true, &machine, NULL), -EINVAL);
+		assert_int_equal(dealbox_machine_open(uris[n], DEALBOX_MACHINE_OBSERVE, &machine,
+						      NULL), -EINVAL);
 	}
 	dealbox_machine_close(NULL);
+}
+
+static void unknown_flags(void **state)
+{
+	static const unsigned int flags[] = { 2, 3, 1U << 31, ~0U };
+	struct dealbox_dealing *dealing;
+	struct dealbox_machine *machine;
+	struct dealbox_error reason;
+	size_t n;
+
+	(void)state;
+	for (n = 0; n < sizeof(flags) / sizeof(*flags); n++) {
+		machine = (struct dealbox_machine *)&reason;
+		assert_int_equal(dealbox_machine_open("emu:/nowhere/at/all", flags[n], &machine,
+						      &reason), -EINVAL);
+		assert_null(machine);
+		assert_non_null(strstr(reason.what, "unknown flag"));
+		/* nor is a machine looked for */
+		assert_int_equal(dealbox_machine_open(NULL, flags[n], &machine, NULL), -EINVAL);
+	}
+	dealing = (struct dealbox_dealing *)&reason;
+	assert_int_equal(dealbox_dealing_new(NULL, "emu:/nowhere/at/all", 1, 1, &dealing, &reason),
+			 -EINVAL);
+	assert_null(dealing);
+	assert_non_null(strstr(reason.what, "unknown flag"));
 }
 
 static void emulators_are_listed_where_one_listens(void **state)
@@ -133,6 +160,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_address),
+		cmocka_unit_test(unknown_flags),
 		cmocka_unit_test(emulators_are_listed_where_one_listens),
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(processes_by_name),

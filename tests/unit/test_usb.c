@@ -529,7 +529,7 @@ static struct dealbox_machine *open_it(void)
 	struct dealbox_machine *machine;
 	struct dealbox_error reason;
 
-	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), 0);
+	assert_int_equal(dealbox_machine_open("usb:A17", 0, &machine, &reason), 0);
 	return machine;
 }
 
@@ -538,7 +538,7 @@ static void fails(int error, const char *what, const char *next)
 	struct dealbox_machine *machine;
 	struct dealbox_error reason;
 
-	assert_int_equal(dealbox_machine_open("usb:A17", false, &machine, &reason), error);
+	assert_int_equal(dealbox_machine_open("usb:A17", 0, &machine, &reason), error);
 	assert_null(machine);
 	assert_int_equal(reason.code, error);
 	assert_non_null(strstr(reason.what, what));

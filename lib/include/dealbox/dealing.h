@@ -79,15 +79,18 @@ DEALBOX_API int dealbox_dealing_id(struct dealbox_machine *machine, char id[DEAL
  * @ledger: open for writing; until dealbox_dealing_free() nobody else may use it
  * @uri: address of the machine, as in dealbox_machine_open(); NULL is the only one there is
  * @job: number of the job in that ledger
+ * @flags: 0; there are none yet
  * @dealing: out
  * @error: out, may be NULL: with an error, why
  *
  * Opens and claims the machine, for which it waits. What was under way in the ledger when the last
- * program ended is recorded as unknown. -ENOENT: there is no such job; other errors are those of
- * dealbox_machine_open(), of dealbox_machine_claim() and of the ledger.
+ * program ended is recorded as unknown. -ENOENT: there is no such job; -EINVAL: an unknown
+ * flag; other errors are those of dealbox_machine_open(), of dealbox_machine_claim() and of the
+ * ledger.
  */
 DEALBOX_API int dealbox_dealing_new(struct dealbox_ledger *ledger, const char *uri, uint64_t job,
-				    struct dealbox_dealing **dealing, struct dealbox_error *error);
+				    unsigned int flags, struct dealbox_dealing **dealing,
+				    struct dealbox_error *error);
 
 /**
  * dealbox_dealing_free - end, and let go of the machine. NULL is allowed

@@ -114,12 +114,15 @@ DEALBOX_API int dealbox_monitor_fd(const struct dealbox_monitor *monitor);
  */
 DEALBOX_API int dealbox_monitor_next(struct dealbox_monitor *monitor, char port[DEALBOX_PORT]);
 
+/* Flags of dealbox_machine_open() */
+#define DEALBOX_MACHINE_OBSERVE	0x1U	/* the machine cannot be claimed, only watched */
+
 /*
- * Opens the machine at uri; NULL opens the only one that dealbox_machine_list() finds. With observe
- * the machine cannot be claimed, only watched. local: allows several programs, usb: and emu: one
- * program at a time. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
+ * Opens the machine at uri; NULL opens the only one that dealbox_machine_list() finds. flags is 0
+ * or DEALBOX_MACHINE_OBSERVE; other flags are -EINVAL. local: allows several programs, usb: and
+ * emu: one program at a time. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
  */
-DEALBOX_API int dealbox_machine_open(const char *uri, bool observe,
+DEALBOX_API int dealbox_machine_open(const char *uri, unsigned int flags,
 				    struct dealbox_machine **out, struct dealbox_error *error);
 /* Releases the claim (a running deal is paused) and frees the machine; NULL is allowed. */
 DEALBOX_API void dealbox_machine_close(struct dealbox_machine *machine);
@@ -169,7 +172,8 @@ DEALBOX_API int dealbox_machine_set_param(struct dealbox_machine *machine, uint3
 
 /*
  * Claims the machine, which the calls below require. Claiming it again has no effect. Returns 0, or
- * -errno. -EBUSY: another file or program has the claim; -EBADF: opened with observe.
+ * -errno. -EBUSY: another file or program has the claim; -EBADF: opened with
+ * DEALBOX_MACHINE_OBSERVE.
  */
 DEALBOX_API int dealbox_machine_claim(struct dealbox_machine *machine);
 /* Releases the claim, and pauses a running deal. Returns 0, or -errno. -EPERM: not claimed. */

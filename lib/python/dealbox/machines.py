@@ -110,7 +110,8 @@ class Machine(Single, _Readable):
     @documented('dealbox_machine_open')
     def __init__(self, uri: Optional[str] = None, *, observe: bool = False) -> None:
         out, error = ffi.new('struct dealbox_machine **'), ffi.new('struct dealbox_error *')
-        check(lib.dealbox_machine_open(c_string(uri), observe, out, error), error=error)
+        flags = lib.DEALBOX_MACHINE_OBSERVE if observe else 0
+        check(lib.dealbox_machine_open(c_string(uri), flags, out, error), error=error)
         self._open: Any = ffi.gc(out[0], lib.dealbox_machine_close)
         self._fd = lib.dealbox_machine_fd(self._open)
         self._unread: Deque[Event] = collections.deque()    # of a loop over events() that was left

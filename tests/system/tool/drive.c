@@ -98,7 +98,7 @@ int main(int argc, char **argv)
 		sscanf(argv[4], "%llu", &number);
 	else
 		number = new_job(ledger, argv[1]);
-	err = dealbox_dealing_new(ledger, argv[3], number, &dealing, &reason);
+	err = dealbox_dealing_new(ledger, argv[3], number, 0, &dealing, &reason);
 	if (err) {
 		printf("%s: %s; %s\n", strerror(-err), reason.what, reason.next);
 		dealbox_ledger_free(ledger);

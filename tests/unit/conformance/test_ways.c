@@ -197,7 +197,7 @@ static struct dealbox_machine *open_machine(struct way *way)
 
 	for (tries = 0; tries < PATIENCE_MS / SETTLE_MS; tries++) {
 		if (find_machine(way) &&
-		    !dealbox_machine_open(way->uri, false, &machine, &reason))
+		    !dealbox_machine_open(way->uri, 0, &machine, &reason))
 			return machine;
 		nanosleep(&settle, NULL);
 	}

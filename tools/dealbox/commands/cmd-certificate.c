@@ -222,7 +222,7 @@ static enum status machine_run(struct call *call)
 	char *text = NULL;
 	int err;
 
-	if (dealbox_machine_open(call->uri, true, &machine, &error)) {
+	if (dealbox_machine_open(call->uri, DEALBOX_MACHINE_OBSERVE, &machine, &error)) {
 		complain(error.next, "%s", error.what);
 		return STATUS_MACHINE;
 	}

@@ -375,8 +375,8 @@ static void look_machine(struct finding *f)
 	}
 	count = dealbox_machine_list_count(list);
 	/* opening "the only one" knows why there is none */
-	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL, true, &machine,
-				 &reason))
+	if (dealbox_machine_open(count ? dealbox_machine_list_uri(list, 0) : NULL,
+				 DEALBOX_MACHINE_OBSERVE, &machine, &reason))
 		find(f, FOUND_BAD, reason.next, "%s", reason.what);
 	else
 		find(f, FOUND_GOOD, "", "%s can be used", dealbox_machine_uri(machine));

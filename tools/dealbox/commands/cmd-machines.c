@@ -65,7 +65,7 @@ static void ask(struct found *found)
 {
 	struct dealbox_machine *machine;
 
-	if (dealbox_machine_open(found->uri, true, &machine, &found->reason))
+	if (dealbox_machine_open(found->uri, DEALBOX_MACHINE_OBSERVE, &machine, &found->reason))
 		return;
 	if (dealbox_machine_get_info(machine, &found->info) ||
 	    dealbox_machine_get_status(machine, &found->status) ||
@@ -246,7 +246,7 @@ static enum status show_all(bool json)
 	if (count)
 		return STATUS_DONE;
 	/* opening "the only one" knows why there is none */
-	if (dealbox_machine_open(NULL, true, &none, &reason))
+	if (dealbox_machine_open(NULL, DEALBOX_MACHINE_OBSERVE, &none, &reason))
 		complain(reason.next, "%s", reason.what);
 	else
 		dealbox_machine_close(none);

@@ -64,7 +64,7 @@ static enum status monitor_run(struct args *args)
 		return args->status;
 	if (args->argc)
 		return args_wrong(args, "it takes no operand: '%s'", args->argv[0]);
-	if (dealbox_machine_open(uri, true, &machine, &reason)) {
+	if (dealbox_machine_open(uri, DEALBOX_MACHINE_OBSERVE, &machine, &reason)) {
 		complain(reason.next, "%s", reason.what);
 		return STATUS_MACHINE;
 	}

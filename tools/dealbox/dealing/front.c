@@ -393,7 +393,7 @@ static int look_at(struct front *f, struct dealbox_error *reason)
 	struct dealbox_info info = { 0 };
 	char id[DEALBOX_DEALING_ID];
 	struct dealbox_hand hand;
-	int err = dealbox_machine_open(f->uri, false, &machine, reason);
+	int err = dealbox_machine_open(f->uri, 0, &machine, reason);
 
 	if (err)
 		return err;
@@ -501,7 +501,7 @@ static enum front_end begin(struct front *f, int signals)
 	struct dealbox_error reason, gone;
 	unsigned int failed = 0;
 
-	while (dealbox_dealing_new(f->ledger, f->uri, f->job, &f->dealing, &reason)) {
+	while (dealbox_dealing_new(f->ledger, f->uri, f->job, 0, &f->dealing, &reason)) {
 		int err = look_at(f, &gone);
 
 		/* not for lack of the machine; or it was back at once */
