@@ -445,14 +445,14 @@ int dealbox_set_get_partial(const struct dealbox_set *set, size_t index,
 }
 
 void dealbox_set_filter(struct dealbox_set *set,
-			bool (*pick)(void *context, const struct dealbox_board *board),
+			bool (*pick)(const struct dealbox_board *board, void *context),
 			void *context)
 {
 	size_t kept = 0, count = set->count, chunks = chunks_used(set);
 	struct dealbox_board board;
 
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
-		if (!pick(context, &board)) {
+		if (!pick(&board, context)) {
 			if (i < set->texts_room) {
 				set_text_free(set->texts[i]);
 				set->texts[i] = NULL;

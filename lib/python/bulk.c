@@ -175,7 +175,7 @@ size_t bulk_get(const struct dealbox_set *set, struct dealbox_deal *deals, size_
 }
 
 /* keeps the first *context boards of a set */
-static bool is_old(void *context, const struct dealbox_board *board)
+static bool is_old(const struct dealbox_board *board, void *context)
 {
 	size_t *old = context;
 

@@ -406,7 +406,7 @@ static void what_is_written_is_export_format(void **state)
 
 /* -- the other contents of a game ---------------------------------------------------- */
 
-static bool pick_some(void *context, const struct dealbox_board *board)
+static bool pick_some(const struct dealbox_board *board, void *context)
 {
 	size_t *left = context;
 

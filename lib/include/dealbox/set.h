@@ -116,8 +116,8 @@ DEALBOX_API int dealbox_set_get(const struct dealbox_set *set, size_t index,
  * context.
  */
 DEALBOX_API void dealbox_set_filter(struct dealbox_set *set,
-				    bool (*pick)(void *context,
-						 const struct dealbox_board *board),
+				    bool (*pick)(const struct dealbox_board *board,
+						 void *context),
 				    void *context);
 
 /*

@@ -55,7 +55,7 @@ struct choice {
 	struct boards found;
 };
 
-static bool is_wanted(void *context, const struct dealbox_board *board)
+static bool is_wanted(const struct dealbox_board *board, void *context)
 {
 	struct choice *choice = context;
 

@@ -26,7 +26,7 @@ static bool is_chosen(const struct print_input *input, const struct dealbox_boar
 	return !input->chosen || (board->number && boards_has(&input->boards, board->number));
 }
 
-static bool pick(void *context, const struct dealbox_board *board)
+static bool pick(const struct dealbox_board *board, void *context)
 {
 	return is_chosen(context, board);
 }
