@@ -259,12 +259,13 @@ METHOD(machine_counters, "status")
 static int machine_get_parameter(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
 	struct station *st = present(m, s, error);
-	struct dealbox_param param = { 0 };
-	int err = sd_bus_message_read(m, "u", &param.id);
+	struct dealbox_param param;
+	uint32_t id;
+	int err = sd_bus_message_read(m, "u", &id);
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_get_param(st->dealing.machine, &param))
+	if (dealbox_machine_get_param(st->dealing.machine, id, &param))
 		return machine_error(st, error);
 	return sd_bus_reply_method_return(m, "uuu", param.value, param.min, param.max);
 }
@@ -293,8 +294,7 @@ static int machine_parameters(sd_bus_message *m, struct service *s, sd_bus_error
 	if (err >= 0)
 		err = sd_bus_message_open_container(reply, 'a', "(usuuus)");
 	for (n = 0; err >= 0 && n < sizeof(parameters) / sizeof(parameters[0]); n++) {
-		param = (struct dealbox_param){ .id = n + 1 };
-		got = dealbox_machine_get_param(st->dealing.machine, &param);
+		got = dealbox_machine_get_param(st->dealing.machine, n + 1, &param);
 		if (got == -EREMOTEIO)	/* it has none of this number */
 			continue;
 		err = got ? machine_error(st, error) :

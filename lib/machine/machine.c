@@ -256,10 +256,12 @@ int dealbox_machine_get_counters(struct dealbox_machine *machine, struct dealbox
 	return call(machine, "read its counters", DEALBOX_IOC_GET_COUNTERS, out, NULL, NULL);
 }
 
-int dealbox_machine_get_param(struct dealbox_machine *machine, struct dealbox_param *param)
+int dealbox_machine_get_param(struct dealbox_machine *machine, uint32_t id,
+			      struct dealbox_param *out)
 {
-	return call(machine, "read a parameter", DEALBOX_IOC_GET_PARAM, param, &param->result,
-		    &param->detail);
+	*out = (struct dealbox_param){ .id = id };
+	return call(machine, "read a parameter", DEALBOX_IOC_GET_PARAM, out, &out->result,
+		    &out->detail);
 }
 
 int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id, uint32_t value)

@@ -161,11 +161,11 @@ DEALBOX_API int dealbox_machine_get_status(struct dealbox_machine *machine,
 DEALBOX_API int dealbox_machine_get_counters(struct dealbox_machine *machine,
 				    struct dealbox_counters *out);
 /*
- * Gets the parameter param->id (DEALBOX_PARAM_*): value, min and max. Returns 0, or -errno.
- * -EREMOTEIO: the machine does not have it.
+ * Gets the parameter id (DEALBOX_PARAM_*): value, min and max. Returns 0, or -errno. -EREMOTEIO:
+ * the machine does not have it.
  */
-DEALBOX_API int dealbox_machine_get_param(struct dealbox_machine *machine,
-				    struct dealbox_param *param);
+DEALBOX_API int dealbox_machine_get_param(struct dealbox_machine *machine, uint32_t id,
+				    struct dealbox_param *out);
 /* Sets a parameter. Requires the claim. -EREMOTEIO: unknown id, or value out of range. */
 DEALBOX_API int dealbox_machine_set_param(struct dealbox_machine *machine, uint32_t id,
 				    uint32_t value);

@@ -225,8 +225,8 @@ class Machine(Single, _Readable):
 
     @documented('dealbox_machine_get_param')
     def param(self, number: int) -> Facts:
-        c = ffi.new('struct dealbox_param *', {'id': number})
-        self._call(lib.dealbox_machine_get_param, c)
+        c = ffi.new('struct dealbox_param *')
+        self._call(lib.dealbox_machine_get_param, number, c)
         return Facts(c)
 
     @documented('dealbox_machine_set_param')

@@ -286,7 +286,7 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 	const uint32_t plan_id = CONFORMANCE_PLAN + 256 * (uint32_t)(c - conformance_cases);
 	struct dealbox_plan plan = { .plan_id = plan_id, .entries = 52,
 				     .mode = DEALBOX_PLAN_BY_CARD };
-	struct dealbox_param param = { .id = DEALBOX_PARAM_SPEED };
+	struct dealbox_param param;
 	struct dealbox_attestation attestation;
 	struct dealbox_counters counters;
 	struct dealbox_identity identity;
@@ -300,7 +300,7 @@ static int make_call(struct dealbox_machine *machine, const struct conformance_c
 	case ASK_COUNTERS:
 		return dealbox_machine_get_counters(machine, &counters);
 	case ASK_PARAM:
-		return dealbox_machine_get_param(machine, &param);
+		return dealbox_machine_get_param(machine, DEALBOX_PARAM_SPEED, &param);
 	case SET_PARAM:
 		return dealbox_machine_set_param(machine, DEALBOX_PARAM_SPEED, 600);
 	case LOCATE:
