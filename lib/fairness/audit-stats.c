@@ -296,10 +296,10 @@ static void correct(struct dealbox_audit_test *tests, size_t count)
 	}
 }
 
-size_t audit_stats_test(const struct audit_stats *stats,
-			struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS])
+void audit_stats_test(const struct audit_stats *stats,
+		      struct dealbox_audit_test tests[AUDIT_TESTS])
 {
-	static const char *const names[DEALBOX_AUDIT_TESTS][2] = {
+	static const char *const names[AUDIT_TESTS][2] = {
 		{ "card-seat", "which seat each card goes to" },
 		{ "shapes-north", "hand shapes, North" },
 		{ "shapes-east", "hand shapes, East" },
@@ -320,13 +320,12 @@ size_t audit_stats_test(const struct audit_stats *stats,
 		{ "trend", "honour points of North and South by place in the set" },
 	};
 	double points_probability[STATS_POINTS];
-	size_t count;
 
-	memset(tests, 0, DEALBOX_AUDIT_TESTS * sizeof(*tests));
-	for (count = 0; count < DEALBOX_AUDIT_TESTS && names[count][0]; count++) {
-		tests[count].name = names[count][0];
-		tests[count].what = names[count][1];
-		tests[count].corrected = -1;
+	memset(tests, 0, AUDIT_TESTS * sizeof(*tests));
+	for (size_t i = 0; i < AUDIT_TESTS; i++) {
+		tests[i].name = names[i][0];
+		tests[i].what = names[i][1];
+		tests[i].corrected = -1;
 	}
 	points_make(points_probability);
 
@@ -341,9 +340,8 @@ size_t audit_stats_test(const struct audit_stats *stats,
 		test_same(&tests[13 + i], stats->same[i], stats->pairs[i]);
 	}
 	test_trend(&tests[17], stats);
-	correct(tests, count);
-	for (size_t i = 0; i < count; i++)
+	correct(tests, AUDIT_TESTS);
+	for (size_t i = 0; i < AUDIT_TESTS; i++)
 		if (!tests[i].enough)
 			tests[i].corrected = 0;
-	return count;
 }

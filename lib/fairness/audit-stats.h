@@ -40,8 +40,10 @@ void audit_stats_add(struct audit_stats *stats, const struct dealbox_deal *deal)
 /* Ends the current set. */
 void audit_stats_end_set(struct audit_stats *stats);
 
-size_t audit_stats_test(const struct audit_stats *stats,
-			struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS]);
+#define AUDIT_TESTS	18
+
+void audit_stats_test(const struct audit_stats *stats,
+		      struct dealbox_audit_test tests[AUDIT_TESTS]);
 
 /*
  * Returns the probability of a chi-square above x with that many degrees of freedom, within 1e-10.

@@ -174,9 +174,15 @@ const char *dealbox_audit_set(const struct dealbox_audit *audit, size_t set)
 }
 
 size_t dealbox_audit_test(const struct dealbox_audit *audit,
-			  struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS])
+			  struct dealbox_audit_test *out, size_t max)
 {
-	return audit_stats_test(&audit->stats, tests);
+	struct dealbox_audit_test tests[AUDIT_TESTS];
+	size_t count = max < AUDIT_TESTS ? max : AUDIT_TESTS;
+
+	audit_stats_test(&audit->stats, tests);
+	if (count)
+		memcpy(out, tests, count * sizeof(*out));
+	return AUDIT_TESTS;
 }
 
 /* Orders by number, then by place. */

@@ -142,8 +142,8 @@ static void test_every_shape_has_its_cell(void **state)
 /* Adds a set to an audit. Returns the least corrected p. */
 static double least_p(const struct dealbox_audit *audit)
 {
-	struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS];
-	size_t count = dealbox_audit_test(audit, tests);
+	struct dealbox_audit_test tests[AUDIT_TESTS];
+	size_t count = dealbox_audit_test(audit, tests, AUDIT_TESTS);
 	double least = 1;
 
 	assert_int_equal(count, 18);
@@ -372,13 +372,31 @@ static void test_repeats_and_seeds(void **state)
 	dealbox_random_free(random);
 }
 
+/* A program that was built when there were fewer tests has an array of that size. */
+static void test_no_more_results_than_have_room(void **state)
+{
+	struct dealbox_audit *audit = dealbox_audit_new();
+	struct dealbox_audit_test tests[3];
+
+	(void)state;
+	memset(tests, 0x5a, sizeof(tests));
+	assert_int_equal(dealbox_audit_test(audit, tests, 2), AUDIT_TESTS);
+	assert_string_equal(tests[0].name, "card-seat");
+	assert_string_equal(tests[1].name, "shapes-north");
+	assert_int_equal(((const uint8_t *)&tests[2])[0], 0x5a);
+	for (size_t i = 0; i < sizeof(tests[0].reserved) / sizeof(tests[0].reserved[0]); i++)
+		assert_int_equal(tests[0].reserved[i], 0);
+	assert_int_equal(dealbox_audit_test(audit, NULL, 0), AUDIT_TESTS);
+	dealbox_audit_free(audit);
+}
+
 static void test_unplayed_sets_are_refused(void **state)
 {
 	struct dealbox_random *random = fixed_random();
 	struct dealbox_audit *audit = dealbox_audit_new();
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	struct dealbox_set *other = dealbox_set_new(dealbox_pack_preferans());
-	struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS];
+	struct dealbox_audit_test tests[AUDIT_TESTS];
 
 	(void)state;
 	set_put_random(set, random, 4);
@@ -389,7 +407,8 @@ static void test_unplayed_sets_are_refused(void **state)
 	dealbox_set_mark(set, 0);
 	assert_int_equal(dealbox_audit_add(audit, set, "a"), 0);
 	/* no test draws a conclusion from four deals */
-	for (size_t i = 0; i < dealbox_audit_test(audit, tests); i++)
+	assert_int_equal(dealbox_audit_test(audit, tests, AUDIT_TESTS), AUDIT_TESTS);
+	for (size_t i = 0; i < AUDIT_TESTS; i++)
 		assert_false(tests[i].enough);
 	dealbox_set_free(set);
 	dealbox_set_free(other);
@@ -435,6 +454,7 @@ int main(void)
 		cmocka_unit_test(test_wrong_deals_are_found),
 		cmocka_unit_test(test_sorted_decks),
 		cmocka_unit_test(test_repeats_and_seeds),
+		cmocka_unit_test(test_no_more_results_than_have_room),
 		cmocka_unit_test(test_unplayed_sets_are_refused),
 		cmocka_unit_test(test_marks_stay_in_the_file),
 	};

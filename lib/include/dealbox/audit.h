@@ -47,17 +47,17 @@ struct dealbox_audit_test {
 	unsigned int degrees;	/* degrees of freedom */
 	double p;		/* chance of a statistic at least as extreme, two-sided */
 	double corrected;	/* p corrected for the number of tests (Holm) */
+	uint64_t reserved[4];	/* 0 */
 };
 
-/* Size of an array for all tests. */
-#define DEALBOX_AUDIT_TESTS	20
-
 /*
- * Runs the tests. Returns their number, which is always the same. A corrected p below 0.01 is a
- * reason to ask questions; it occurs in one of 100 audits of perfect deals.
+ * Runs the tests, always all of them, and writes at most max of the results to out, which may be
+ * NULL if max is 0. Returns the total number of tests, which is the same for every audit and grows
+ * with later versions. A corrected p below 0.01 is a reason to ask questions; it occurs in one of
+ * 100 audits of perfect deals.
  */
 DEALBOX_API size_t dealbox_audit_test(const struct dealbox_audit *audit,
-				      struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS]);
+				      struct dealbox_audit_test *out, size_t max);
 
 enum dealbox_audit_kind {
 	DEALBOX_AUDIT_SORTED,	/* dealt from a sorted deck, or never dealt */

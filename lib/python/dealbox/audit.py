@@ -58,9 +58,9 @@ class Audit:
 
     @documented('dealbox_audit_test')
     def tests(self) -> List[Test]:
-        array = ffi.new('struct dealbox_audit_test[]', lib.DEALBOX_AUDIT_TESTS)
+        array = ffi.new('struct dealbox_audit_test[]', lib.dealbox_audit_test(self._c, ffi.NULL, 0))
         return [Test(text_of(c.name), text_of(c.what), c.p if c.enough else None, c.corrected if c.enough else None)
-                for c in array[0:lib.dealbox_audit_test(self._c, array)]]
+                for c in array[0:lib.dealbox_audit_test(self._c, array, len(array))]]
 
     @documented('dealbox_audit_find')
     def findings(self) -> List[Finding]:

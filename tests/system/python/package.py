@@ -433,7 +433,7 @@ def test_an_audit():
     found = season.findings()
     assert found and (found[0].set, found[0].other_set) == ('tuesday', 'monday') and found[0].kind == 'seed'
     assert found[0].deals == 40
-    assert 10 < len(season.tests()) <= dealbox.lib.DEALBOX_AUDIT_TESTS
+    assert len(season.tests()) > 10
     assert all(test.p is None or 0 <= test.p <= 1 for test in season.tests())
     first.marks = dealbox.lib.DEALBOX_MARK_UNPLAYED
     assert raises(dealbox.Error, season.add, first, 'x').errno == errno.EPERM

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <dealbox/audit.h>
@@ -75,18 +76,22 @@ static int finding_say(const struct dealbox_audit_finding *finding, void *contex
 	return 0;
 }
 
-static size_t tests_say(const struct call *call)
+/* Sets *odd to the number of suspicious results. Returns false if out of memory. */
+static bool tests_say(const struct call *call, size_t *odd)
 {
-	struct dealbox_audit_test tests[DEALBOX_AUDIT_TESTS];
-	const size_t count = dealbox_audit_test(call->audit, tests);
+	const size_t count = dealbox_audit_test(call->audit, NULL, 0);
+	struct dealbox_audit_test *tests = calloc(count, sizeof(*tests));
 	struct json_object *object;
-	size_t odd = 0;
 
+	*odd = 0;
+	if (!tests)
+		return false;
+	dealbox_audit_test(call->audit, tests, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct dealbox_audit_test *t = &tests[i];
 		const bool suspicious = t->enough && t->corrected < SUSPICIOUS;
 
-		odd += suspicious;
+		*odd += suspicious;
 		if (call->json) {
 			object = json_object_new_object();
 			json_add_text(object, "test", t->name);
@@ -105,18 +110,18 @@ static size_t tests_say(const struct call *call)
 			say("%-54s p = %-8.3g%s", t->what, t->p, suspicious ? "  <== ODD" : "");
 		}
 	}
-	return odd;
+	free(tests);
+	return true;
 }
 
 static enum status audit_say(struct call *call)
 {
 	size_t odd;
 
-	if (dealbox_audit_find(call->audit, finding_say, call)) {
+	if (dealbox_audit_find(call->audit, finding_say, call) || !tests_say(call, &odd)) {
 		complain(NULL, "out of memory");
 		return STATUS_INPUT;
 	}
-	odd = tests_say(call);
 	if (!call->json)
 		say("%zu deals in %zu sets: %zu findings, %zu of the statistics odd",
 		    dealbox_audit_deals(call->audit), dealbox_audit_sets(call->audit),
