@@ -126,6 +126,8 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 {
 	struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_ledger_act act = { .act = kind };
+	int32_t priority = 0;
+	uint32_t copies = 0;
 	int err = 0;
 
 	if (!job)
@@ -133,9 +135,10 @@ static int job_act(sd_bus_message *m, struct service *s, enum dealbox_ledger_act
 	if (kind == DEALBOX_ACT_SKIP || kind == DEALBOX_ACT_REDEAL)
 		err = sd_bus_message_read(m, "uu", &act.board, &act.copy);
 	else if (kind == DEALBOX_ACT_PRIORITY)
-		err = sd_bus_message_read(m, "i", &act.value);
+		err = sd_bus_message_read(m, "i", &priority);
 	else if (kind == DEALBOX_ACT_COPIES)	/* the ledger refuses more than it can have */
-		err = sd_bus_message_read(m, "u", &act.value);
+		err = sd_bus_message_read(m, "u", &copies);
+	act.value = kind == DEALBOX_ACT_PRIORITY ? (int64_t)priority : (int64_t)copies;
 	return err < 0 ? err : job_do(m, s, job, &act, error);
 }
 

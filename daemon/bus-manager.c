@@ -3,7 +3,6 @@
  * Sets are passed as files. Signals, properties and errors never contain a card.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,11 +134,11 @@ static int set_played(sd_bus_message *m, struct service *s, sd_bus_error *error)
 
 	if (err < 0)
 		return err;
-	if (!number || number > INT_MAX)
+	if (!number || number > INT64_MAX)
 		return sd_bus_error_setf(error, ERROR("NotFound"), "there is no set %llu",
 					 (unsigned long long)number);
 	act.act = played ? DEALBOX_ACT_PLAYED : DEALBOX_ACT_UNPLAYED;
-	act.value = (int)number;
+	act.value = (int64_t)number;
 	err = record_act(s, m, &act, error);
 	return err < 0 ? err : sd_bus_reply_method_return(m, "");
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -64,9 +63,9 @@ int reveal_set(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = sd_bus_message_read(m, "t", &number);
 	if (err < 0)
 		return err;
-	if (number > INT_MAX)
+	if (number > INT64_MAX)
 		return reply_error(s, -ENOENT, error);
-	act.value = (int)number;
+	act.value = (int64_t)number;
 	/* It may have changed while polkit asked. */
 	if (strcmp(call_action(), "reveal") && dealbox_ledger_secret(s->ledger, number, &keeper))
 		return sd_bus_error_set(error, SD_BUS_ERROR_ACCESS_DENIED,

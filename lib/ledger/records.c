@@ -1079,13 +1079,15 @@ static int check_act(struct dealbox_ledger *l, const struct dealbox_ledger_act *
 	    (needs & NEEDS_MACHINE && (!act->machine || !*act->machine)))
 		return ledger_fail(l, -EINVAL,
 				   "the act does not say which job, board, copy or machine");
+	if (act->act == DEALBOX_ACT_PRIORITY && act->value != (int)act->value)
+		return ledger_fail(l, -EINVAL, "%lld is not a priority", (long long)act->value);
 	if (needs & NEEDS_SET) {
 		err = ledger_number(l, &number, "SELECT 1 FROM sets WHERE seq = ?", "i",
-				    (int64_t)act->value);
+				    act->value);
 		if (err)
 			return err == -ENOENT ?
-				       ledger_fail(l, err, "there is no set %d", act->value) :
-				       err;
+				       ledger_fail(l, err, "there is no set %lld",
+						   (long long)act->value) : err;
 	}
 	if (act->job) {
 		err = ledger_number(l, &number,
@@ -1131,7 +1133,7 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 	if (!err)
 		err = ledger_append(l, LEDGER_ACT, NULL, "iiioooit", ledger_now(),
 				    (int64_t)act->uid, (int64_t)act->act, act->job,
-				    (uint64_t)act->board, (uint64_t)act->copy, (int64_t)act->value,
+				    (uint64_t)act->board, (uint64_t)act->copy, act->value,
 				    act->machine);
 	return ledger_commit(l, err);
 }

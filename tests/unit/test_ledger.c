@@ -1225,7 +1225,7 @@ static void test_law(void **state)
 }
 
 static int act(struct dealbox_ledger *l, enum dealbox_ledger_act_kind kind, uint64_t job,
-	       unsigned int board, unsigned int copy, int value)
+	       unsigned int board, unsigned int copy, int64_t value)
 {
 	struct dealbox_ledger_act a = {
 		.act = kind, .uid = 1000, .job = job, .board = board, .copy = copy, .value = value,
@@ -1402,6 +1402,10 @@ static void test_acts(void **state)
 	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 1, 1, &insertion), -ECANCELED);
 	assert_int_equal(act(l, DEALBOX_ACT_RESUME, job, 0, 0, 0), 0);
 	assert_int_equal(last_job(l).state, DEALBOX_LEDGER_JOB_OPEN);
+	assert_int_equal(act(l, DEALBOX_ACT_PRIORITY, job, 0, 0, 9 + (1LL << 32)), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_PRIORITY, job, 0, 0, -9 - (1LL << 32)), -EINVAL);
+	assert_int_equal(act(l, DEALBOX_ACT_PRIORITY, job, 0, 0, -9), 0);
+	assert_int_equal(last_job(l).priority, -9);
 	assert_int_equal(act(l, DEALBOX_ACT_PRIORITY, job, 0, 0, 9), 0);
 	assert_int_equal(last_job(l).priority, 9);
 
@@ -1490,13 +1494,15 @@ static void test_sets_are_played(void **state)
 	assert_int_equal(get_set(l, 9999).set, 0);
 
 	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, 9999), -ENOENT);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)job), -ENOENT);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)set), 0);
+	/* not another set, of which it has the lower bits */
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (1LL << 32) + (int64_t)set), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)job), -ENOENT);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)set), 0);
 	assert_true(get_set(l, set).played);
 	assert_false(get_set(l, other).played);
-	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)set), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int64_t)set), 0);
 	assert_false(get_set(l, set).played);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)set), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)set), 0);
 	assert_true(get_set(l, set).played);
 
 	/* a job is open until its last copy is recorded or skipped; a paused one is open, too */
@@ -1551,7 +1557,7 @@ static void test_deals_of_another_set_are_secret(void **state)
 	assert_non_null(strstr(dealbox_ledger_error(l)->what, "there is no set 9999"));
 	assert_int_equal(dealbox_ledger_secret(l, 0, &found), -ENOENT);
 	assert_int_equal(keeper(l, first), first);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)first), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)first), 0);
 	assert_int_equal(keeper(l, first), 0);
 	assert_int_equal(keeper(l, stranger), stranger);
 
@@ -1561,25 +1567,25 @@ static void test_deals_of_another_set_are_secret(void **state)
 	assert_int_equal(dealbox_ledger_add_set(l, "s", &turned, 1, &third, NULL), 0);
 	assert_int_equal(keeper(l, first), second);
 	assert_int_equal(keeper(l, second), second);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)second), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)second), 0);
 	assert_int_equal(keeper(l, first), third);
 	/* the third has no deal of the second */
 	assert_int_equal(keeper(l, second), 0);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)third), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)third), 0);
 	assert_int_equal(keeper(l, first), 0);
 
 	/* of several, the set itself is named, then the oldest */
-	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)third), 0);
-	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)second), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int64_t)third), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int64_t)second), 0);
 	assert_int_equal(keeper(l, first), second);
-	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int)first), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_UNPLAYED, 0, 0, 0, (int64_t)first), 0);
 	assert_int_equal(keeper(l, first), first);
 	assert_int_equal(keeper(l, second), second);
 	assert_int_equal(keeper(l, third), third);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)first), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)first), 0);
 	assert_int_equal(keeper(l, first), second);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)second), 0);
-	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int)third), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)second), 0);
+	assert_int_equal(act(l, DEALBOX_ACT_PLAYED, 0, 0, 0, (int64_t)third), 0);
 	assert_int_equal(keeper(l, third), 0);
 
 	/* a job that is open keeps the deals secret, whatever the mark says */

@@ -504,7 +504,7 @@ static int call_add_copies(struct dealbox_ledger *l)
 static int call_played(struct dealbox_ledger *l)
 {
 	return dealbox_ledger_add_act(l, &(struct dealbox_ledger_act){ .act = DEALBOX_ACT_PLAYED,
-				      .value = (int)world.first });
+				      .value = (int64_t)world.first });
 }
 
 static int each_copy(const struct dealbox_ledger_copy *copy, void *context)

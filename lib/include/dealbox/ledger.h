@@ -546,7 +546,7 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_CANCEL,
 	DEALBOX_ACT_SKIP, /* a copy */
 	DEALBOX_ACT_REDEAL, /* a copy: its record no longer counts */
-	DEALBOX_ACT_PRIORITY, /* value = the new priority */
+	DEALBOX_ACT_PRIORITY, /* value = the new priority, an int */
 	DEALBOX_ACT_EMPTIED, /* the operator confirms that the board is empty */
 	DEALBOX_ACT_REVEAL, /* cards were shown */
 	DEALBOX_ACT_STOP, /* emergency stop */
@@ -566,7 +566,7 @@ struct dealbox_ledger_act {
 	uint64_t job;		/* 0 = none */
 	unsigned int board;	/* 0 = none */
 	unsigned int copy;	/* 0 = none */
-	int value;
+	int64_t value;
 	const char *machine;	/* NULL = none */
 };
 

@@ -137,7 +137,7 @@ static int deals_take(struct dealbox_ledger *ledger, const struct dealbox_ledger
 		      struct dealbox_set *set)
 {
 	const struct dealbox_ledger_act act = {
-		.act = DEALBOX_ACT_REVEAL, .uid = getuid(), .value = (int)job->set
+		.act = DEALBOX_ACT_REVEAL, .uid = getuid(), .value = (int64_t)job->set
 	};
 	int err = dealbox_ledger_add_act(ledger, &act);
 
