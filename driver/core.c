@@ -417,7 +417,8 @@ static enum dealbox_action plan_judged(struct dealbox_core *core,
 	core->awaited = DEALBOX_AWAIT_NOTHING;
 	if (came && core->await_error)
 		return end_call(call, core->await_error);
-	if (!came)
+	/* In the serial dialect, a late block is lost without a word. */
+	if (!came && (error != -ETIMEDOUT || core->verdict == DEALBOX_ERR_OK))
 		return end_call(call, error ?: -ETIMEDOUT);
 	if (core->verdict == DEALBOX_ERR_OK)
 		return end_call(call, 0);
@@ -426,15 +427,34 @@ static enum dealbox_action plan_judged(struct dealbox_core *core,
 	return end_call(call, -EREMOTEIO);
 }
 
+/* The same after a stall: a block that was not taken cannot be accepted. */
+static enum dealbox_action stall_judged(struct dealbox_core *core,
+					struct dealbox_call *call, int error)
+{
+	plan_judged(core, call, error);
+	return end_call(call, call->error ?: -EPROTO);
+}
+
 static enum dealbox_action plan_sent(struct dealbox_core *core,
 				     struct dealbox_call *call, int error)
 {
-	error = must_answer(error);
-	if (error || !call->patient) {
+	bool stalled = error == -EPIPE;
+
+	/*
+	 * The machine has stopped waiting for the block if it comes too late.
+	 * PLAN_LOADED says so, and may have come before the block was sent.
+	 */
+	if (stalled && core->verdict != DEALBOX_ERR_OK) {
+		core->awaited = DEALBOX_AWAIT_NOTHING;
+		return plan_judged(core, call, 0);
+	}
+	if (stalled && !call->patient)
+		error = -EIO;
+	if ((error && !stalled) || !call->patient) {
 		core->awaited = DEALBOX_AWAIT_NOTHING;
 		return end_call(call, error);
 	}
-	call->step = plan_judged;
+	call->step = stalled ? stall_judged : plan_judged;
 	call->ms = WIRE_PLAN_HOST_MS;
 	return DEALBOX_AWAIT;
 }
@@ -449,7 +469,6 @@ static enum dealbox_action plan_announced(struct dealbox_core *core,
 	 */
 	core->awaited = DEALBOX_AWAIT_VERDICT;
 	core->await_error = 0;
-	core->plan_id = call->plan.plan_id;
 	call->size = core->dialect->encode_plan(call->bytes, &call->plan);
 	call->step = plan_sent;
 	call->ms = WIRE_PLAN_COMPLETE_MS;
@@ -492,6 +511,8 @@ static enum dealbox_action begin_set_plan(struct dealbox_core *core,
 		return send_query(core, call, WIRE_GET_STATUS, 0,
 				  WIRE_STATUS_SIZE);
 	}
+	core->plan_id = call->plan.plan_id;
+	core->verdict = DEALBOX_ERR_OK;
 	call->fields.a = call->plan.plan_id;
 	call->fields.b =
 		call->plan.entries ? WIRE_PLAN_SIZE(call->plan.entries) : 0;
@@ -762,16 +783,19 @@ void dealbox_core_restart(struct dealbox_core *core)
 static void note_verdict(struct dealbox_core *core,
 			 const struct wire_event *event)
 {
-	if (core->awaited != DEALBOX_AWAIT_VERDICT)
-		return;
-	if (event->type == DEALBOX_EV_STATE_LOST) {
+	bool awaited = core->awaited == DEALBOX_AWAIT_VERDICT;
+
+	if (awaited && event->type == DEALBOX_EV_STATE_LOST)
 		dealbox_core_fail_call(core, -EIO);
-	} else if (event->type == DEALBOX_EV_PLAN_LOADED &&
-		   event->code == core->plan_id) {
-		core->verdict = min_t(u32, event->arg[0], U8_MAX);
-		core->verdict_detail = event->arg[1];
+	/* Before the block is sent, INCOMPLETE is the only possible verdict. */
+	if (event->type != DEALBOX_EV_PLAN_LOADED ||
+	    event->code != core->plan_id ||
+	    (!awaited && event->arg[0] != DEALBOX_ERR_INCOMPLETE))
+		return;
+	core->verdict = min_t(u32, event->arg[0], U8_MAX);
+	core->verdict_detail = event->arg[1];
+	if (awaited)
 		dealbox_core_end_await(core);
-	}
 }
 
 /* If it cannot be sent, the machine holds the card and says so (GATE_LATE). */

@@ -200,8 +200,8 @@ struct dealbox_core_ops {
  * @pace: back-off of the event pipe
  * @awaited: the message that a call waits for
  * @await_error: -errno if that message cannot arrive any more
- * @plan_id: the plan whose verdict is awaited
- * @verdict: error code of PLAN_LOADED
+ * @plan_id: the plan of the last LOAD
+ * @verdict: error code of its PLAN_LOADED, DEALBOX_ERR_OK if none came
  * @verdict_detail: detail of @verdict
  * @frames: serial dialect: the partly received frame
  * @full: serial dialect: the last transfer had the maximum size

@@ -784,6 +784,15 @@ static void awaits_plan(struct host *h, u32 sequence)
 	h->awaited = 0;
 }
 
+static void stalls_plan(struct host *h, u32 sequence)
+{
+	sends_plan(h, sequence, true);
+	h->result = -EPIPE;
+	KUNIT_ASSERT_EQ(h->test, next(h), DEALBOX_AWAIT);
+	KUNIT_ASSERT_EQ(h->test, h->call.ms, WIRE_PLAN_HOST_MS);
+	h->result = 0;
+}
+
 static void comes(struct host *h, u8 type, u32 code, u32 arg0, u32 arg1)
 {
 	u8 bytes[WIRE_EVENT_SIZE] = { type };
@@ -863,13 +872,9 @@ static void test_a_plan_is_not_loaded(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, plan.detail, 1);
 	/* sending fails */
 	sends_plan(h, 102, true);
-	h->result = -EPIPE;
-	ends(h, -EPROTO);
-	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
-	sends_plan(h, 103, true);
 	h->result = -EOVERFLOW;
 	ends(h, -EPROTO);
-	h->core.sequence = 102;
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
 	/* the machine refuses it */
 	awaits_plan(h, 103);
 	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_CRC, 7);
@@ -909,6 +914,140 @@ static void test_a_plan_is_not_loaded(struct kunit *test)
 	awaits_plan(h, 110);
 	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, 0, 0);
 	ends(h, 0);
+}
+
+static void plan_is_late(struct host *h)
+{
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_INCOMPLETE, 3);
+}
+
+static void ends_late(struct host *h)
+{
+	ends(h, -EREMOTEIO);
+	KUNIT_ASSERT_EQ(h->test, plan.result, DEALBOX_ERR_INCOMPLETE);
+	KUNIT_ASSERT_EQ(h->test, plan.detail, 3);
+	KUNIT_ASSERT_EQ(h->test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+}
+
+/*
+ * The machine stalls a block that comes too late. Its verdict says so, after the
+ * stall, before it, or even before the answer to LOAD is handled.
+ */
+static void test_a_plan_that_is_late(struct kunit *test)
+{
+	static const struct { bool patient; int before; } rows[] = {
+		{ true, 0 }, { true, 1 }, { true, 2 }, { false, 1 }, { false, 2 },
+	};
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		h = host(test, DEALBOX_CAP_STORED_PLAN);
+		makes_plan(h, 52, rows[n].patient);
+		commands(h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
+		if (rows[n].before == 2)
+			plan_is_late(h);
+		KUNIT_ASSERT_EQ(test, h->awaited, 0);
+		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_SEND);
+		KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_VERDICT);
+		if (rows[n].before == 1)
+			plan_is_late(h);
+		h->result = -EPIPE;
+		if (!rows[n].before) {
+			KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+			KUNIT_ASSERT_EQ(test, h->call.ms, WIRE_PLAN_HOST_MS);
+			plan_is_late(h);
+			KUNIT_ASSERT_EQ(test, h->awaited, 1);
+			h->result = 0;
+		}
+		ends_late(h);
+	}
+	/* no verdict, and nobody waits for it */
+	sends_plan(h, 102, false);
+	h->result = -EPIPE;
+	ends(h, -EIO);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+}
+
+/* What a machine may say of a block that it has stalled, in time */
+static void test_a_plan_that_is_stalled(struct kunit *test)
+{
+	struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+	/* no verdict */
+	stalls_plan(h, 101);
+	h->result = -ETIMEDOUT;
+	ends(h, -ETIMEDOUT);
+	KUNIT_ASSERT_EQ(test, h->core.awaited, DEALBOX_AWAIT_NOTHING);
+	/* It cannot accept what it did not take. */
+	stalls_plan(h, 102);
+	comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_OK, 0);
+	ends(h, -EPROTO);
+	stalls_plan(h, 103);
+	comes(h, DEALBOX_EV_STATE_LOST, 0, 0, 0);
+	ends(h, -EIO);
+	/* the state is lost behind the verdict, or before the stall */
+	sends_plan(h, 104, true);
+	plan_is_late(h);
+	comes(h, DEALBOX_EV_STATE_LOST, 0, 0, 0);
+	h->result = -EPIPE;
+	ends_late(h);
+	sends_plan(h, 105, true);
+	comes(h, DEALBOX_EV_STATE_LOST, 0, 0, 0);
+	h->result = -EPIPE;
+	KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+	h->result = 0;
+	ends(h, -EIO);
+	/* Before the block, other verdicts are those on an earlier plan. */
+	for (int n = 0; n < 3; n++) {
+		makes_plan(h, 52, true);
+		commands(h, WIRE_LOAD, 106 + n, PLAN, WIRE_PLAN_SIZE(52), 0);
+		if (n == 0)
+			comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_CRC, 7);
+		else if (n == 1)
+			comes(h, DEALBOX_EV_PLAN_LOADED, PLAN + 1, DEALBOX_ERR_INCOMPLETE, 7);
+		else
+			comes(h, DEALBOX_EV_KEY, PLAN, DEALBOX_ERR_INCOMPLETE, 7);
+		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_SEND);
+		h->result = -EPIPE;
+		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+		h->result = -EINTR;
+		ends(h, -EINTR);
+	}
+	/* nor does the verdict on an earlier load count */
+	plan_is_late(h);
+	stalls_plan(h, 109);
+	plan_is_late(h);
+	ends_late(h);
+}
+
+/*
+ * Where the late block is lost without a stall, the early verdict counts when no
+ * other comes.
+ */
+static void test_a_plan_that_is_lost(struct kunit *test)
+{
+	static const struct { int result, error; bool accepted; } rows[] = {
+		{ -ETIMEDOUT, -EREMOTEIO, false }, { -EINTR, -EINTR, false },
+		{ -ENODEV, -ENODEV, false }, { 0, 0, true },
+	};
+
+	for (size_t n = 0; n < ARRAY_SIZE(rows); n++) {
+		struct host *h = host(test, DEALBOX_CAP_STORED_PLAN);
+
+		makes_plan(h, 52, true);
+		commands(h, WIRE_LOAD, 101, PLAN, WIRE_PLAN_SIZE(52), 0);
+		plan_is_late(h);
+		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_SEND);
+		h->result = 0;
+		KUNIT_ASSERT_EQ(test, next(h), DEALBOX_AWAIT);
+		if (rows[n].accepted)
+			comes(h, DEALBOX_EV_PLAN_LOADED, PLAN, DEALBOX_ERR_OK, 0);
+		h->result = rows[n].result;
+		if (rows[n].error == -EREMOTEIO)
+			ends_late(h);
+		else
+			ends(h, rows[n].error);
+	}
 }
 
 static void test_a_plan_that_the_host_keeps(struct kunit *test)
@@ -1689,6 +1828,9 @@ static struct kunit_case core_cases[] = {
 	KUNIT_CASE(test_a_plan_is_loaded),
 	KUNIT_CASE(test_the_answer_to_load_is_lost),
 	KUNIT_CASE(test_a_plan_is_not_loaded),
+	KUNIT_CASE(test_a_plan_that_is_late),
+	KUNIT_CASE(test_a_plan_that_is_stalled),
+	KUNIT_CASE(test_a_plan_that_is_lost),
 	KUNIT_CASE(test_a_plan_that_the_host_keeps),
 	KUNIT_CASE(test_events_and_gates),
 	KUNIT_CASE(test_gates_under_way),

@@ -42,6 +42,7 @@ struct fake {
 	size_t plan_size;
 	int bulk_end;
 	bool answers_plan;		/* PLAN_LOADED comes when the host pumps */
+	bool load_expires;		/* PLAN_LOADED comes before the answer to LOAD */
 	bool loses_state;		/* STATE_LOST comes when the host pumps */
 	uint32_t plan_error;
 	uint8_t gate[WIRE_GATE_SIZE];
@@ -128,6 +129,10 @@ static int fake_control(void *bus, uint8_t type, uint8_t request, uint16_t value
 		fake->result.request = request;
 	}
 	fake->commands++;
+	if (fake->load_expires && request == WIRE_LOAD)
+		send_event(fake, (struct wire_event){ .type = DEALBOX_EV_PLAN_LOADED,
+						      .code = fake->command[0].a,
+						      .arg = { DEALBOX_ERR_INCOMPLETE, 3 } });
 	return end ? end : length;
 }
 
@@ -536,6 +541,7 @@ static void state_that_is_lost_while_a_plan_is_loaded(void **state)
 	assert_in_range(fake->time_ns, 0, 2999999999u);
 }
 
+/* Its verdict says why. */
 static void a_machine_that_stalls_the_block(void **state)
 {
 	struct dealbox_plan plan = by_card();
@@ -543,7 +549,30 @@ static void a_machine_that_stalls_the_block(void **state)
 
 	claim(fake);
 	fake->bulk_end = -EPIPE;
-	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PLAN, &plan), -EPROTO);
+	fake->answers_plan = true;
+	fake->plan_error = DEALBOX_ERR_INCOMPLETE;
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PLAN, &plan), -EREMOTEIO);
+	assert_int_equal(plan.result, DEALBOX_ERR_INCOMPLETE);
+	assert_int_equal(plan.detail, 77);
+	/* it says nothing */
+	fake->time_ns = 0;
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PLAN, &plan), -ETIMEDOUT);
+	assert_in_range(fake->time_ns, 3000000000u, 3100000000u);
+}
+
+/* The program stood still while LOAD was answered: it gets the verdict before the answer. */
+static void a_plan_that_is_too_late(void **state)
+{
+	struct dealbox_plan plan = by_card();
+	struct fake *fake = *state;
+
+	claim(fake);
+	fake->load_expires = true;
+	fake->bulk_end = -EPIPE;
+	assert_int_equal(host_call(fake->host, DEALBOX_IOC_SET_PLAN, &plan), -EREMOTEIO);
+	assert_int_equal(plan.result, DEALBOX_ERR_INCOMPLETE);
+	assert_int_equal(plan.detail, 3);
+	assert_int_equal(fake->time_ns, 0);
 }
 
 static void a_bad_plan_is_never_sent(void **state)
@@ -791,6 +820,7 @@ int main(void)
 		STORED(the_answer_to_another_plan_is_not_taken),
 		STORED(state_that_is_lost_while_a_plan_is_loaded),
 		STORED(a_machine_that_stalls_the_block),
+		STORED(a_plan_that_is_too_late),
 		STORED(a_bad_plan_is_never_sent),
 		ROUTED(each_card_is_answered),
 		ROUTED(an_event_that_cannot_be_is_not_answered),

@@ -839,6 +839,12 @@ static struct dealbox_plan by_card(void)
 	return plan;
 }
 
+static void wire_arrives(struct wire_event event)
+{
+	wire_event_put(bus.data, &event);
+	arrives(LIBUSB_TRANSFER_COMPLETED, WIRE_EVENT_SIZE);
+}
+
 static void a_refused_block_leaves_no_halt(void **state)
 {
 	struct dealbox_machine *machine = open_it();
@@ -850,16 +856,15 @@ static void a_refused_block_leaves_no_halt(void **state)
 		plan.pocket[card] = card % 4;
 	assert_int_equal(dealbox_machine_claim(machine), 0);
 	bus.bulk_end = LIBUSB_ERROR_PIPE;
-	assert_int_equal(dealbox_machine_set_plan(machine, &plan), -EPROTO);
+	wire_arrives((struct wire_event){ .type = DEALBOX_EV_PLAN_LOADED, .number = 1, .code = 5,
+		.position = DEALBOX_NONE, .card = DEALBOX_NONE, .pocket = DEALBOX_NONE,
+		.quality = DEALBOX_NONE, .arg = { DEALBOX_ERR_INCOMPLETE } });
+	assert_int_equal(dealbox_machine_set_plan(machine, &plan), -EREMOTEIO);
+	assert_non_null(strstr(dealbox_machine_error(machine)->what,
+			       "the plan did not arrive in time"));
 	assert_int_equal(bus.halt_count, 1);
 	assert_int_equal(bus.halts[0], EP_BULK_OUT);
 	dealbox_machine_close(machine);
-}
-
-static void wire_arrives(struct wire_event event)
-{
-	wire_event_put(bus.data, &event);
-	arrives(LIBUSB_TRANSFER_COMPLETED, WIRE_EVENT_SIZE);
 }
 
 static void cards_are_answered(void **state)

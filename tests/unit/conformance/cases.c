@@ -166,6 +166,12 @@ const struct conformance_case conformance_cases[] = {
 	  -EIO, 0, .sent = "11 *", .serial_events = "10" },
 	{ "plan: taken late", SET_PLAN, STORED, "on plan: delay 700",
 	  0, 0, .sent = "11 *", .events = "10" },
+	/* LOAD is answered late, so the block comes 2.1 s behind it */
+	{ "plan: taken too late", SET_PLAN, STORED,
+	  "on request LOAD: delay 900\non plan: delay 1200",
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_INCOMPLETE, 0, "11 *", .events = "10" },
+	{ "plan: stalled", SET_PLAN, STORED, "on plan: stall",
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_INCOMPLETE, 0, "11 *", .events = "10" },
 	{ "plan: verdict late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 2000",
 	  0, 0, .sent = "11 *", .events = "10" },
 	{ "plan: verdict too late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 4000",
