@@ -100,6 +100,8 @@ uint8_t hand_parse(const char *text)
 
 /* ---- events ---------------------------------------------------------------- */
 
+_Static_assert(!(DEALBOX_EVF_BY_HAND & ~DEALBOX_EVF_USER), "a flag that no driver will ever set");
+
 /* Queue an event; *e has what its type needs, and its numbers are set here. */
 static void emit(struct hand *h, uint32_t type, const struct dealbox_event *e)
 {

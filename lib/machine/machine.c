@@ -230,8 +230,11 @@ static int call(struct dealbox_machine *machine, const char *verb, unsigned long
 ssize_t dealbox_machine_read(struct dealbox_machine *machine, struct dealbox_event *events,
 			     size_t max)
 {
-	ssize_t ret = machine->backend->read(machine->self, events, max);
+	ssize_t ret = machine->backend->read(machine->self, events, max), n;
 
+	/* What a machine has dealt must not pass for dealt by hand, whatever its driver says. */
+	for (n = 0; n < ret && !machine->backend->hand; n++)
+		events[n].flags &= ~DEALBOX_EVF_USER;
 	if (ret == -ENODEV)
 		error_fill(&machine->reason, -ENODEV, 0, errors[0].next, "%s: %s", machine->uri,
 			   errors[0].what);

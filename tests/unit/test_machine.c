@@ -149,6 +149,41 @@ static void what_is_a_machine_on_usb(void **state)
 	assert_null(usb_dialect(0));
 }
 
+/* A pipe in place of the node: the program reads whatever a driver writes. */
+static void no_machine_deals_by_hand(void **state)
+{
+	static const struct backend *const backends[] = { &backend_local, &backend_usb,
+							  &backend_emu };
+	const struct dealbox_event written = { .type = DEALBOX_EV_CARD_READ, .flags = UINT32_MAX };
+	struct dealbox_machine machine = { 0 };
+	struct dealbox_event events[3];
+	struct backend backend;
+	int node[2];
+	size_t n;
+
+	(void)state;
+	assert_int_equal(pipe(node), 0);
+	machine.self = (void *)(intptr_t)node[0];
+	for (n = 0; n < sizeof(backends) / sizeof(*backends); n++) {
+		backend = *backends[n];
+		backend.read = backend_local.read;
+		machine.backend = &backend;
+		assert_int_equal(write(node[1], &written, sizeof(written)), sizeof(written));
+		assert_int_equal(write(node[1], &written, sizeof(written)), sizeof(written));
+		assert_int_equal(dealbox_machine_read(&machine, events, 3), 2);
+		assert_int_equal(events[0].flags, ~DEALBOX_EVF_USER);
+		assert_int_equal(events[1].flags, ~DEALBOX_EVF_USER);
+		assert_int_equal(dealbox_machine_read(&machine, events, 3), -EAGAIN);
+	}
+	backend = backend_hand;
+	backend.read = backend_local.read;
+	assert_int_equal(write(node[1], &written, sizeof(written)), sizeof(written));
+	assert_int_equal(dealbox_machine_read(&machine, events, 3), 1);
+	assert_true(events[0].flags & DEALBOX_EVF_BY_HAND);
+	close(node[0]);
+	close(node[1]);
+}
+
 static void words(void **state)
 {
 	(void)state;
@@ -165,6 +200,7 @@ int main(void)
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(processes_by_name),
 		cmocka_unit_test(what_is_a_machine_on_usb),
+		cmocka_unit_test(no_machine_deals_by_hand),
 		cmocka_unit_test(words),
 	};
 

@@ -19,8 +19,9 @@ extern "C" {
 #endif
 
 /*
- * Flag of events that a person caused instead of a machine (hand: in <dealbox/machine.h>). Neither
- * machines nor drivers can set it.
+ * Flag of events that a person caused instead of a machine (hand: in <dealbox/machine.h>). All of
+ * them have it. It is one of DEALBOX_EVF_USER, which neither machines nor drivers can set; the
+ * others are for later versions of the library.
  */
 #define DEALBOX_EVF_BY_HAND	(1U << 24)
 

@@ -140,7 +140,7 @@ def names_are_those_of_the_headers(_):
                 found[int(part[6], 0)] = part[1]
     assert bits["capability"] == header_names(uapi, "DEALBOX_CAP_"), bits
     assert bits["status.flag"] == header_names(uapi, "DEALBOX_STATUS_"), bits
-    assert bits["event.flag"] == header_names(uapi, "DEALBOX_EVF_", "GAP|MACHINE_GAP"), bits
+    assert bits["event.flag"] == header_names(uapi, "DEALBOX_EVF_", "GAP|MACHINE_GAP|USER"), bits
 
 
 @test

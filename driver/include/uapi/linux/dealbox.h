@@ -195,6 +195,7 @@
 #define DEALBOX_EVF_AT_POWER_ON	(1U << 1)	/* board present at switch-on */
 #define DEALBOX_EVF_GAP		(1U << 16)	/* events were lost */
 #define DEALBOX_EVF_MACHINE_GAP	(1U << 17)	/* gap in machine_seq */
+#define DEALBOX_EVF_USER	0xff000000U	/* left to user space */
 
 /**
  * struct dealbox_event - one event of the machine
