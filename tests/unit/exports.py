@@ -13,6 +13,8 @@ import sys
 
 library, version_map, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 headers = [pathlib.Path(name) for name in sys.argv[4:]]
+api_header = headers[0].with_name('api.h')
+kernel_header = pathlib.Path(__file__).parents[2] / 'driver/include/uapi/linux/dealbox.h'
 count = 0
 bad = 0
 
@@ -76,6 +78,26 @@ def without_value(page):
     return [name for kind, name in prototypes if kind.strip() != 'void' and name not in told]
 
 
+def prefixes(path):
+    """Return the prefixes that a header says are the kernel's."""
+    text = re.sub(r'\n \* ', ' ', path.read_text(encoding='utf-8'))
+    said = re.search(r'DEALBOX_ and one of((?:(?: and)? [A-Z]+_,?)+)', text)
+    return set(re.findall(r'[A-Z]+_', said[1])) if said else set()
+
+
+def constants(path):
+    """Return the macros and enumerators of a header, except for those that guard a header."""
+    code = re.sub(r'/\*.*?\*/', '', path.read_text(encoding='utf-8'), flags=re.S)
+    names = set(re.findall(r'^#define (DEALBOX_(?!\w+_H$)\w+)', code, re.M))
+    for body in re.findall(r'\benum \w+ \{(.*?)\}', code, re.S):
+        names |= set(re.findall(r'(?:^|,)\s*(DEALBOX_\w+)', body))
+    return names
+
+
+def of_the_kernel(names, theirs):
+    return {name for name in names if name.startswith(tuple('DEALBOX_' + prefix for prefix in theirs))}
+
+
 def strangers(header):
     """Return parameters in comments that the prototype below does not have."""
     text = header.read_text(encoding='utf-8')
@@ -106,6 +128,14 @@ check('each page says all that the comments of its header say', [
     fault for header in headers for fault in unsaid(header)])
 check('each comment describes the parameters of its function', [
     fault for header in headers for fault in strangers(header)])
+theirs = prefixes(kernel_header)
+check('both headers name the same prefixes of the kernel', sorted(
+    theirs ^ prefixes(api_header)) if theirs else ['none'])
+check('macros of the kernel have them', sorted(
+    name for name in constants(kernel_header) - of_the_kernel(constants(kernel_header), theirs)
+    if name != 'DEALBOX_NONE' and not name.endswith('_SIZE')))
+check('no constant of the library has one', sorted(
+    of_the_kernel(set().union(*map(constants, headers)), theirs) - {'DEALBOX_EVF_BY_HAND'}))
 check('each page says what its functions return', sorted(
     name for page in whole.values() for name in without_value(page)))
 check('each page has an example', [name for name, page in whole.items()

@@ -8,6 +8,12 @@
  *
  * This header is frozen: programs that were built with it must run on. It can
  * only grow; tests/infra/abi compares it with a table.
+ *
+ * Programs include it together with the headers of libdealbox, whose constants
+ * begin with DEALBOX_ too. A macro that is added here therefore begins with
+ * DEALBOX_ and one of CAP_, CLAIMED_, ERR_, EV_, EVF_, IDENTITY_, IOC_, JAM_,
+ * KEY_, LOST_, MAX_, OP_, PARAM_, PAUSED_, PLAN_, PROTO_, READER_, STATE_ and
+ * STATUS_, which the library leaves to the kernel.
  */
 #ifndef _UAPI_LINUX_DEALBOX_H
 #define _UAPI_LINUX_DEALBOX_H
