@@ -22,6 +22,7 @@ import time
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path[1:1] = [TOP + '/tests/system/screen', TOP + '/tests/system/daemon']
 from browser import open_browser    # noqa: E402
+from evening import ACTS            # noqa: E402
 from harness import Tap, read_pbn, tests_of    # noqa: E402
 from pc import PATIENCE, PC         # noqa: E402
 from selenium.common.exceptions import WebDriverException   # noqa: E402
@@ -261,16 +262,12 @@ def work(s, count):
         if title != seen:
             print('# %s %s' % (title, number), flush=True)
         seen = title
-        if title.startswith('Put in board') and number:
-            s.tell('hopper fill')
-            s.tell('insert ' + number)
-        elif title.startswith(('Exact.', 'Take the old')):
-            out += title.startswith('Exact.')
-            s.tell('remove')
-        elif title.startswith(('Ready', 'Is the board empty', 'Paused')):
-            s.press('Enter')
-        elif title.startswith('Fill the hopper'):
-            s.tell('hopper fill')
+        for act in ACTS.get(title, []):
+            if act.startswith('KEY '):
+                s.press(act[4:])
+            elif number or 'N' not in act:
+                s.tell(act.replace('N', number))
+        out += title.startswith('Exact.')
         patiently('the next', lambda: s.all('.hero h1')[0].text != title or title.startswith(('Ready', 'Dealing')))
 
 
