@@ -337,8 +337,8 @@ static uint8_t command(uint8_t request, uint32_t a, uint32_t b)
 #define UNABLE	18
 
 enum { LOAD = 0x11, START, PAUSE, RESUME, REREAD, ABORT, CLEAR };
-enum { UNREADABLE = 0x20, DOUBLE_FEED = 0x29, JAM, BOARD_PULLED = 0x2c, COVER_OPENED,
-       HARDWARE };
+enum { UNREADABLE = 0x20, DECK_SHORT = 0x24, DOUBLE_FEED = 0x29, JAM, BOARD_PULLED = 0x2c,
+       COVER_OPENED, HARDWARE };
 
 static void power_on(void)
 {
@@ -506,6 +506,31 @@ static void a_card_stays_at_a_power_cut(void **state)
 	mechanics_close(m);
 	sensor(BOARD, false);
 	power_on();
+	run(30);
+	next_deal_is_voided();
+}
+
+/*
+ * Two cards are fed as one, and the release stops when the first has landed. From then on, each
+ * card that is let go pushes the one before out, which is what the exit sensor sees.
+ */
+static void a_card_stays_after_a_double_feed(void **state)
+{
+	int second;
+
+	(void)state;
+	begin(others, exits);
+	assert_int_equal(begin_deal(0), 0);
+	while (gone < 10 || core.phase != CORE_READING || fed != FREE)
+		step();
+	second = deck[--left];
+	add_card(second);
+	path[0].gone = true;
+	path[0].ran = 20 * MS;
+	deal_ends();
+	assert_int_equal(stop, DECK_SHORT);
+	assert_int_equal(command(ABORT, 0, 0), 0);
+	sensor(BOARD, false);
 	run(30);
 	next_deal_is_voided();
 }
@@ -823,6 +848,7 @@ int main(void)
 		cmocka_unit_test(a_card_stays_when_the_cover_is_opened),
 		cmocka_unit_test(a_card_stays_in_a_jam),
 		cmocka_unit_test(a_card_stays_at_a_power_cut),
+		cmocka_unit_test(a_card_stays_after_a_double_feed),
 		cmocka_unit_test(a_card_lands_when_the_cable_is_pulled),
 		cmocka_unit_test(without_exits_a_person_clears),
 		cmocka_unit_test(nothing_is_fed_while_an_input_forbids_it),

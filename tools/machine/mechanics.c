@@ -245,6 +245,13 @@ static void halt_order(void *context)
 	if (m->doing == DOING_FEED && (m->reader.count || m->reader.lost))
 		m->interrupted = true;
 	/*
+	 * Two cards may have been fed as one, and the second be where the release has stopped. Each
+	 * card then pushes the one before out, so no edge is missing until the hopper is empty.
+	 */
+	if (m->path == PATH_EMPTY && has_exits(m) && !m->level[WIRING_CARD] &&
+	    m->doing != DOING_FEED)
+		m->path = PATH_DOUBT;
+	/*
 	 * A card that falls shall land: the release stays on for as long as a fall may last, at
 	 * most for its guard time, and the gates stay as they are.
 	 */
