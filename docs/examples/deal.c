@@ -30,7 +30,9 @@ static uint64_t job_of(struct dealbox_ledger *ledger, const char *file, const ch
 	}
 	for (; new_job.count < 100 && !dealbox_set_get(set, new_job.count, &board);
 	     new_job.count++) {
-		boards[new_job.count] = (struct dealbox_ledger_board){ board.number, board.deal };
+		boards[new_job.count] = (struct dealbox_ledger_board){
+			.number = board.number, .deal = board.deal,
+		};
 		numbers[new_job.count] = board.number;
 	}
 	new_job.boards = numbers;

@@ -9,6 +9,7 @@
 #include <dealbox/report.h>
 
 #include "pack-internal.h"
+#include "reserved.h"
 #include "seat-bits.h"
 #include "set-internal.h"
 
@@ -351,7 +352,7 @@ int dealbox_set_add(struct dealbox_set *set, const struct dealbox_board *board)
 
 	if (board->number > DEALBOX_BOARD_MAX || board->dealer < -1 ||
 	    board->dealer > DEALBOX_WEST || board->vulnerable < -1 ||
-	    board->vulnerable > DEALBOX_VULNERABLE_ALL ||
+	    board->vulnerable > DEALBOX_VULNERABLE_ALL || RESERVED_USED(board) ||
 	    !dealbox_deal_complete(&board->deal, set->pack))
 		return -EINVAL;
 	if (board->label) {

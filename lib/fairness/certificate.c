@@ -12,6 +12,7 @@
 #include <dealbox/certificate.h>
 #include <dealbox/plan.h>
 
+#include "reserved.h"
 #include "signed-text.h"
 
 struct dealbox_certificates {
@@ -201,6 +202,8 @@ static bool fields_fit(const struct dealbox_certificate *c)
 {
 	const bool hand = c->by == DEALBOX_BY_HAND;
 
+	if (RESERVED_USED(c))
+		return false;
 	if (c->version == 1)
 		return !c->by && !c->number && !c->attested;
 	return c->version == 2 && (unsigned int)c->by <= DEALBOX_BY_HAND &&

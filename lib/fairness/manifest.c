@@ -11,6 +11,7 @@
 
 #include <dealbox/manifest.h>
 
+#include "reserved.h"
 #include "signed-text.h"
 
 struct dealbox_manifest {
@@ -102,6 +103,8 @@ static const char *promise_put(FILE *out, const struct dealbox_promise *promise)
 
 	if (!promise->copies || promise->copies > DEALBOX_COPIES_MAX)
 		fault = "the number of copies is 1 to 65535";
+	if (RESERVED_USED(promise))
+		fault = "the reserved space of the promise is not 0";
 	fprintf(out, "copies %u\n", promise->copies);
 	if (!fault)
 		qsort(pcs, promise->pc_count, sizeof(*pcs), by_key);
@@ -121,6 +124,8 @@ static const char *promise_put(FILE *out, const struct dealbox_promise *promise)
 			fault = "the name of a machine does not fit into a line";
 		else if (i && !by_name(&machines[i - 1], &machines[i]))
 			fault = "a machine is there twice";
+		else if (RESERVED_USED(&machines[i]))
+			fault = "the reserved space of a machine is not 0";
 		fprintf(out, "machine %s\n", text ? text : "");
 		free(text);
 	}

@@ -11,6 +11,7 @@
 #include <dealbox/seal.h>
 
 #include "error-internal.h"
+#include "reserved.h"
 
 #define MAGIC		"DBSEAL1\n"
 #define MAGIC_SIZE	8
@@ -102,7 +103,8 @@ int dealbox_seal(const void *data, size_t size, const char *name,
 	unsigned long long written;
 	long head;
 
-	if (!secret->key == !secret->passphrase || (secret->passphrase && !*secret->passphrase))
+	if (!secret->key == !secret->passphrase || (secret->passphrase && !*secret->passphrase) ||
+	    RESERVED_USED(secret))
 		return error_set(error, -EINVAL, 0, NULL, "a key or a passphrase is wanted");
 	if (!*name || strlen(name) >= DEALBOX_SEAL_NAME || strchr(name, '/'))
 		return error_set(error, -EINVAL, 0, NULL, "that is no name of a file");
@@ -256,6 +258,8 @@ int dealbox_unseal(const void *data, size_t size, const struct dealbox_seal_secr
 
 	if (dealbox_seal_recognise(data, size) == DEALBOX_SEAL_NONE)
 		return error_set(error, -EINVAL, 0, NULL, "this is not a sealed file");
+	if (RESERVED_USED(secret))
+		return error_set(error, -EINVAL, 0, NULL, "a key or a passphrase is wanted");
 	head = head_open(data, size, secret, key, error);
 	if (head < 0) {
 		sodium_memzero(key, sizeof(key));

@@ -12,6 +12,7 @@
 #include <dealbox/square.h>
 
 #include "error-internal.h"
+#include "reserved.h"
 
 #define KEY_SHORT	40	/* the original warns about shorter keys */
 
@@ -444,6 +445,8 @@ int dealbox_square_add_phase(struct dealbox_square *square,
 
 	if (err)
 		return err;
+	if (RESERVED_USED(phase))
+		return error_set(error, -EINVAL, 0, NULL, "the reserved space of a phase is not 0");
 	if (strpbrk(phase->description, ":\r\n"))
 		return error_set(error, -EINVAL, 0, NULL,
 				 "the description of a phase cannot have colons or line ends");
@@ -941,6 +944,9 @@ int dealbox_square_deal(const struct dealbox_square *square,
 	size_t half, size = 0;
 	int err = 0;
 
+	if (RESERVED_USED(session))
+		return error_set(error, -EINVAL, 0, NULL,
+				 "the reserved space of a session is not 0");
 	if (!square->value)
 		return error_set(error, -ENODATA, 0,
 				 "put it into the description when it is known: "

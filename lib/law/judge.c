@@ -11,6 +11,7 @@
 
 #include "cards/messages.h"
 #include "judge.h"
+#include "reserved.h"
 
 static const struct {
 	int (*handle)(struct dealbox_judge *j, happening *h);
@@ -203,7 +204,8 @@ int dealbox_judge_happening(struct dealbox_judge *j, const struct dealbox_happen
 	if (j->failed)
 		return refuse(j, -EINVAL, error);
 	j->line++;
-	if (h->verb >= LAW_VERBS || h->topic >= LAW_TOPICS || h->about >= LAW_TOPICS)
+	if (h->verb >= LAW_VERBS || h->topic >= LAW_TOPICS || h->about >= LAW_TOPICS ||
+	    RESERVED_USED(h))
 		return finish(j, law_fail(j, N_("no such happening")), error);
 	return finish(j, judge(j, h), error);
 }

@@ -10,6 +10,7 @@
 #include <dealbox/event.h>
 
 #include "ledger-internal.h"
+#include "reserved.h"
 #include "sql.h"
 
 /* enum dealbox_ledger_copy_state, in the view copies */
@@ -53,11 +54,10 @@ static int check_set(struct dealbox_ledger *l, struct print *prints, size_t coun
 			continue;
 		if (prints[n - 1].number == prints[n].number)
 			continue;	/* the same number twice is the better report */
-		if (repeat) {
-			repeat->board = prints[n].number;
-			repeat->other_board = prints[n - 1].number;
-			repeat->session[0] = '\0';
-		}
+		if (repeat)
+			*repeat = (struct dealbox_ledger_repeat){
+				.board = prints[n].number, .other_board = prints[n - 1].number,
+			};
 		return ledger_fail(l, -EEXIST, "boards %u and %u of the set are the same deal "
 				   "(turned or not): a set may have a deal once",
 				   prints[n - 1].number, prints[n].number);
@@ -111,6 +111,15 @@ static int add_added(struct dealbox_ledger *l, uint64_t job, uint64_t set)
 			     (const char *)NULL);
 }
 
+static int check_boards(struct dealbox_ledger *l, const struct dealbox_ledger_board *boards,
+			size_t count)
+{
+	for (size_t n = 0; n < count; n++)
+		if (RESERVED_USED(&boards[n]))
+			return ledger_fail(l, -EINVAL, "the reserved space of a board is not 0");
+	return 0;
+}
+
 int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 			   const struct dealbox_ledger_board *boards, size_t count,
 			   uint64_t *set, struct dealbox_ledger_repeat *repeat)
@@ -126,6 +135,9 @@ int dealbox_ledger_add_set(struct dealbox_ledger *l, const char *session,
 	if (!count || count > DEALBOX_BOARD_DEALT_MAX)
 		return ledger_fail(l, -EINVAL, "a set has 1 to %d boards, not %zu",
 				   DEALBOX_BOARD_DEALT_MAX, count);
+	err = check_boards(l, boards, count);
+	if (err)
+		return err;
 	prints = calloc(count, sizeof(*prints));
 	if (!prints)
 		return ledger_fail(l, -ENOMEM, "no memory");
@@ -186,8 +198,9 @@ static int find_repeat(struct dealbox_ledger *l, const char *session, int64_t fi
 	rc = sqlite3_step(stmt);
 	if (rc == SQLITE_ROW) {
 		if (repeat) {
-			repeat->board = 0;
-			repeat->other_board = sqlite3_column_int64(stmt, 0);
+			*repeat = (struct dealbox_ledger_repeat){
+				.other_board = sqlite3_column_int64(stmt, 0),
+			};
 			copy_text(repeat->session, sizeof(repeat->session),
 				  sqlite3_column_text(stmt, 1));
 		}
@@ -324,7 +337,8 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 	int err;
 
 	if (!new_job->count || new_job->copies > DEALBOX_BOARD_DEALT_MAX ||
-	    new_job->options & ~(DEALBOX_JOB_OPTIONS | DEALBOX_JOB_EVENT))
+	    new_job->options & ~(DEALBOX_JOB_OPTIONS | DEALBOX_JOB_EVENT) ||
+	    RESERVED_USED(new_job))
 		return ledger_fail(l, -EINVAL,
 				   "a job has boards, at most %d copies, and known options",
 				   DEALBOX_BOARD_DEALT_MAX);
@@ -372,8 +386,10 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 {
 	uint8_t digest[32];
 	sqlite3_stmt *stmt;
-	int err = 0;
+	int err = check_boards(l, boards, count);
 
+	if (err)
+		return err;
 	set_digest(l, boards, count, digest);
 	stmt = ledger_query(l, "SELECT seq FROM sets WHERE digest = ? ORDER BY seq DESC", "b",
 			    digest, sizeof(digest));
@@ -653,8 +669,10 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, struct dealbox_ledger_inserti
 	int64_t other;
 	int err;
 
-	if (!*machine || !memchr(machine, '\0', sizeof(insertion->machine)) || !number)
-		return ledger_fail(l, -EINVAL, "an insertion has a machine and a number");
+	if (!*machine || !memchr(machine, '\0', sizeof(insertion->machine)) || !number ||
+	    RESERVED_USED(insertion))
+		return ledger_fail(l, -EINVAL,
+				   "an insertion has a machine and a number, and no more");
 	err = ledger_begin(l);
 	if (err)
 		return err;
@@ -724,6 +742,8 @@ int dealbox_ledger_end(struct dealbox_ledger *l, const struct dealbox_ledger_ins
 
 	if (outcome < DEALBOX_LEDGER_EXACT || outcome > DEALBOX_LEDGER_CAPTURED)
 		return ledger_fail(l, -EINVAL, "%d is not an outcome", outcome);
+	if (RESERVED_USED(&ended))
+		return ledger_fail(l, -EINVAL, "the reserved space of an insertion is not 0");
 	if (complete && (!events || !count))
 		return ledger_fail(l, -EINVAL, "a board is not recorded without its trace");
 	if (outcome == DEALBOX_LEDGER_EXACT && (ended.differences || ended.reason))
@@ -1126,6 +1146,8 @@ int dealbox_ledger_add_act(struct dealbox_ledger *l, const struct dealbox_ledger
 
 	if (act->act < DEALBOX_ACT_PAUSE || act->act >= DEALBOX_ACT_KINDS)
 		return ledger_fail(l, -EINVAL, "%d is not an act", act->act);
+	if (RESERVED_USED(act))
+		return ledger_fail(l, -EINVAL, "the reserved space of an act is not 0");
 	err = ledger_begin(l);
 	if (err)
 		return err;

@@ -47,6 +47,7 @@ int dealbox_attestation_read(const struct dealbox_attestation *attestation,
 
 	if (!magic_ok(statement) || !version_ok(statement))
 		return -EINVAL;
+	memset(out, 0, sizeof(*out));
 	memcpy(out->key_id, statement + 8, sizeof(out->key_id));
 	out->counter = get_unaligned_le32(statement + 16);
 	out->insertion = get_unaligned_le32(statement + 20);

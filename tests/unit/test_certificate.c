@@ -429,8 +429,8 @@ static void test_manifest_without_control_characters(void **state)
 static void test_what_cannot_be_said(void **state)
 {
 	struct fixture *fixture = *state;
-	struct dealbox_certificate bad[5] = { of_board_1, of_board_1, of_board_1, of_board_1,
-					      of_board_1 };
+	struct dealbox_certificate bad[6] = { of_board_1, of_board_1, of_board_1, of_board_1,
+					      of_board_1, of_board_1 };
 	struct dealbox_certificate fine = of_board_1;
 	char *text = dealbox_certificate_sign(&fine, fixture->machine);
 
@@ -441,7 +441,8 @@ static void test_what_cannot_be_said(void **state)
 	bad[2].board = 0;
 	strcpy(bad[3].pockets, "NNSW");
 	bad[4].time = -1;
-	for (size_t i = 0; i < 5; i++)
+	bad[5].reserved[31] = 1;
+	for (size_t i = 0; i < 6; i++)
 		assert_null(dealbox_certificate_sign(&bad[i], fixture->machine));
 }
 
@@ -520,10 +521,16 @@ static void test_promise_that_nobody_can_keep(void **state)
 		{ .name = "a" }, { .name = "a", .keyed = true }
 	};
 	static const struct dealbox_promised_machine nameless[] = { { .name = "" } };
+	static const struct dealbox_promised_machine later[] = {
+		{ .name = "a", .reserved = { [3] = 1 } }
+	};
 	static const struct {
 		struct dealbox_promise promise;
 		const char *fault;
 	} bad[] = {
+		{ { .copies = 1, .reserved = { [7] = 1 } }, "reserved space of the promise" },
+		{ { .copies = 1, .machines = later, .machine_count = 1 },
+		  "reserved space of a machine" },
 		{ { .copies = 0 }, "copies" }, { { .copies = 65536 }, "copies" },
 		{ { .copies = 1, .pcs = twice, .pc_count = 2 }, "PC is there twice" },
 		{ { .copies = 1, .machines = same, .machine_count = 2 }, "machine is there twice" },

@@ -213,6 +213,7 @@ static void test_right_lines(void **state)
 static void test_error_stays(void **state)
 {
 	struct dealbox_error first, again;
+	struct dealbox_happening happening;
 	struct heard heard = { 0 };
 	struct dealbox_judge *j = dealbox_judge_new(hear, &heard);
 
@@ -236,6 +237,13 @@ static void test_error_stays(void **state)
 			 -EINVAL);
 	assert_int_equal(dealbox_judge_trace(j, &(struct dealbox_plan){ 0 }, NULL, NULL, NULL,
 					     NULL), -EINVAL);
+	dealbox_judge_free(j);
+
+	/* nor may a happening mean something that only a later library knows */
+	j = dealbox_judge_new(hear, &heard);
+	assert_int_equal(dealbox_record_parse("rules rubber", 12, &happening, NULL), 1);
+	happening.reserved[3] = 1;
+	assert_int_equal(dealbox_judge_happening(j, &happening, NULL), -EINVAL);
 	dealbox_judge_free(j);
 
 	/* a word may not contain zero bytes */

@@ -100,6 +100,7 @@ static void test_passphrase(void **state)
 	const struct dealbox_seal_secret right = { .passphrase = "correct horse" };
 	const struct dealbox_seal_secret wrong = { .passphrase = "correct hors" };
 	const struct dealbox_seal_secret empty = { .passphrase = "" };
+	struct dealbox_seal_secret later = { .passphrase = "correct horse", .reserved = { 1 } };
 	struct fixture *fixture = *state;
 	const struct dealbox_seal_secret key = { .key = fixture->secret_key };
 	struct dealbox_error error;
@@ -109,6 +110,9 @@ static void test_passphrase(void **state)
 
 	assert_int_equal(
 		dealbox_seal("x", 1, "a.pbn", &empty, fixture->random, &sealed, &size, &error),
+		-EINVAL);
+	assert_int_equal(
+		dealbox_seal("x", 1, "a.pbn", &later, fixture->random, &sealed, &size, &error),
 		-EINVAL);
 	assert_int_equal(
 		dealbox_seal("x", 1, "../a", &right, fixture->random, &sealed, &size, &error),
@@ -121,6 +125,10 @@ static void test_passphrase(void **state)
 			 -EKEYREJECTED);
 	assert_non_null(strstr(error.what, "passphrase is wrong"));
 	assert_int_equal(dealbox_unseal(sealed, size, &key, &out, &out_size, name, &error),
+			 -EINVAL);
+	assert_null(out);
+	later.reserved[7] = 1;
+	assert_int_equal(dealbox_unseal(sealed, size, &later, &out, &out_size, name, &error),
 			 -EINVAL);
 	assert_null(out);
 	assert_int_equal(dealbox_unseal(sealed, size, &right, &out, &out_size, name, &error), 0);

@@ -75,6 +75,10 @@ static void what_is_no_deal_stays_out(void **state)
 	board.number = DEALBOX_BOARD_MAX + 1;
 	assert_int_equal(dealbox_set_add(set, &board), -EINVAL);
 	board.number = DEALBOX_BOARD_MAX;
+	/* a later library may know what it means */
+	board.reserved[3] = 1;
+	assert_int_equal(dealbox_set_add(set, &board), -EINVAL);
+	board.reserved[3] = 0;
 	assert_int_equal(dealbox_set_add(set, &board), 0);
 	board.deal.hand[2] ^= board.deal.hand[2] & -board.deal.hand[2];
 	assert_int_equal(dealbox_set_add(set, &board), -EINVAL);

@@ -354,6 +354,9 @@ static void test_no_deals_before_the_value(void **state)
 	assert_non_null(strstr(error.what, "delayed value is missing"));
 	assert_int_equal(dealbox_set_count(set), 0);
 	assert_int_equal(dealbox_square_set_value(square, "44123.6", NULL), 0);
+	session.reserved[3] = 1;
+	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &error), -EINVAL);
+	session.reserved[3] = 0;
 	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &error), 0);
 	test_free(text);
 	dealbox_set_free(set);
@@ -414,6 +417,9 @@ static void test_new_tournament(void **state)
 		wrong.boards = bad[i];
 		assert_int_equal(dealbox_square_add_phase(square, &wrong, &error), -EINVAL);
 		assert_non_null(strstr(error.what, bad[i]));
+		wrong = phases[i];
+		wrong.reserved[i] = 1;
+		assert_int_equal(dealbox_square_add_phase(square, &wrong, &error), -EINVAL);
 		assert_int_equal(dealbox_square_add_phase(square, &phases[i], &error), 0);
 	}
 	assert_int_equal(dealbox_square_publish(square, random, &keys, &error), 0);

@@ -30,6 +30,7 @@ struct dealbox_statement {
 	uint32_t events;	/* number of events in the digest */
 	bool emulated;		/* a program has signed it: no card was dealt */
 	bool planned;		/* it has a digest of the plan, which the machine held */
+	uint32_t reserved[4];	/* 0 */
 };
 
 /*

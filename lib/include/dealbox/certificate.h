@@ -28,6 +28,7 @@ enum dealbox_dealt_by {
 	DEALBOX_BY_HAND		/* people; machine is "-", insertion and number are 0 */
 };
 
+/* A certificate. To make one, start from zeros. */
 struct dealbox_certificate {
 	unsigned int version;		/* 1 or 2; 1 has neither by, number nor attestation */
 	uint8_t manifest[DEALBOX_HASH];	/* hash of the manifest */
@@ -54,6 +55,7 @@ struct dealbox_certificate {
 	/* set when the certificate is signed or read */
 	uint8_t signer[DEALBOX_SIGNER_KEY];
 	uint8_t hash[DEALBOX_HASH];	/* of this certificate */
+	uint32_t reserved[32];	/* 0 */
 };
 
 /*

@@ -60,6 +60,7 @@ struct dealbox_dealing_news {
 	char text[512];		/* English, and without a card */
 	struct dealbox_hand hand;	/* a secret: show it to that person only, and wipe it */
 	struct dealbox_operator_verdict verdict;
+	uint32_t reserved[16];	/* 0 */
 };
 
 #define DEALBOX_DEALING_ID	128	/* bytes of the name of a machine, with the zero */

@@ -79,6 +79,7 @@ struct dealbox_diagnosis {
 	 */
 	uint8_t chance[8];
 	enum dealbox_culprit likely;	/* the most likely culprit */
+	uint32_t reserved[8];	/* 0 */
 };
 
 /*

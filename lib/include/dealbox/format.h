@@ -52,6 +52,7 @@ struct dealbox_format_tally {
 	size_t complete;	/* deals that went into the set */
 	size_t partial;		/* deals with hands or cards not given */
 	size_t invalid;		/* invalid deals: a card twice, an unknown rank .. */
+	uint32_t reserved[4];	/* 0 */
 };
 
 /*

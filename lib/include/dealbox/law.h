@@ -119,6 +119,7 @@ struct dealbox_happening {
 	uint8_t seat;		/* seat or side named by a key; 255 = none */
 	uint8_t pass;		/* call: a pass */
 	char pack[DEALBOX_PACK_NAME];	/* "" = not named */
+	uint32_t reserved[4];	/* 0 */
 };
 
 /*
@@ -313,6 +314,7 @@ struct dealbox_judgement {
 	unsigned long line;	/* of the ruling that decided; 0 = none was needed */
 	const char *name;	/* of the verdict, for programs; static */
 	const char *text;	/* a sentence in English, for dealbox_law_translate(); static */
+	uint32_t reserved[8];	/* 0 */
 };
 
 /*

@@ -103,9 +103,11 @@ DEALBOX_API const struct dealbox_error *dealbox_ledger_error(const struct dealbo
 
 /* ---- sets --------------------------------------------------------------- */
 
+/* A board of a set. Start from zeros. */
 struct dealbox_ledger_board {
 	unsigned int number;	/* 1..DEALBOX_BOARD_DEALT_MAX */
 	struct dealbox_deal deal;
+	uint32_t reserved[4];	/* 0 */
 };
 
 /* The place of an earlier deal. */
@@ -113,6 +115,7 @@ struct dealbox_ledger_repeat {
 	unsigned int board;		/* of the given set */
 	unsigned int other_board;	/* the earlier board */
 	char session[128];		/* its session; "" = in the same set */
+	uint32_t reserved[4];	/* 0 */
 };
 
 /**
@@ -127,7 +130,7 @@ struct dealbox_ledger_repeat {
  * The same boards for the same session are the same set, and get its number.
  * -EEXIST: the same deal twice in the set, also if it is turned (the hands of
  * one are the hands of the other, rotated by one, two or three seats).
- * -EINVAL: an empty session, no boards, or the same number twice.
+ * -EINVAL: an empty session, no boards, or the same number twice; reserved is not 0.
  */
 DEALBOX_API int dealbox_ledger_add_set(struct dealbox_ledger *ledger, const char *session,
 				       const struct dealbox_ledger_board *boards, size_t count,
@@ -263,6 +266,7 @@ struct dealbox_ledger_new_job {
 	 * an empty list: any machine
 	 */
 	const char *const *machines;
+	uint32_t reserved[8];	/* 0 */
 };
 
 /**
@@ -372,6 +376,7 @@ enum dealbox_ledger_outcome {
  */
 DEALBOX_API const char *dealbox_ledger_outcome_name(enum dealbox_ledger_outcome outcome);
 
+/* An insertion. To record one, start from zeros. */
 struct dealbox_ledger_insertion {
 	uint64_t id;			/* number of the record */
 	uint64_t job;			/* number of the job */
@@ -386,6 +391,7 @@ struct dealbox_ledger_insertion {
 	unsigned int reason;		/* DEALBOX_EV_*, 0 = none */
 	unsigned int differences;
 	unsigned int events;		/* of the trace, 0 = no trace */
+	uint32_t reserved[8];	/* 0 */
 };
 
 /**
@@ -439,6 +445,7 @@ struct dealbox_ledger_field {
 	const char *name;	/* "board" */
 	const char *text;	/* NULL: a number; of an outcome or an event: its name */
 	int64_t number;
+	uint32_t reserved[4];	/* 0 */
 };
 
 /**
@@ -560,6 +567,7 @@ enum dealbox_ledger_act_kind {
 	DEALBOX_ACT_KINDS
 };
 
+/* An act of an operator. Start from zeros: 0 and NULL are "none". */
 struct dealbox_ledger_act {
 	enum dealbox_ledger_act_kind act;
 	uint32_t uid;		/* the operator's user, or DEALBOX_UID_* */
@@ -568,6 +576,7 @@ struct dealbox_ledger_act {
 	unsigned int copy;	/* 0 = none */
 	int64_t value;
 	const char *machine;	/* NULL = none */
+	uint32_t reserved[8];	/* 0 */
 };
 
 /**

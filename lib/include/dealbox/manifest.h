@@ -48,15 +48,17 @@ struct dealbox_promised_machine {
 	bool emulator;			/* the key is that of a program, which deals no cards */
 	uint8_t key[DEALBOX_SIGNER_KEY];	/* its public key, zeros unless keyed */
 	char name[128];			/* permanent name */
+	uint32_t reserved[4];	/* 0 */
 };
 
-/* The promises of a manifest, besides the tournament. */
+/* The promises of a manifest, besides the tournament. Start from zeros. */
 struct dealbox_promise {
 	unsigned int copies;		/* of each board, 1..DEALBOX_COPIES_MAX */
 	const uint8_t (*pcs)[DEALBOX_SIGNER_KEY]; /* public keys of the PCs that may certify */
 	size_t pc_count;		/* 0: it names none */
 	const struct dealbox_promised_machine *machines;
 	size_t machine_count;		/* 0: any machine may deal, and need not sign */
+	uint32_t reserved[8];	/* 0 */
 };
 
 /*

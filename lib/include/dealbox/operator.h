@@ -162,6 +162,7 @@ struct dealbox_operator_verdict {
 	uint32_t code;		/* of a fault, as the maker counts */
 	uint32_t reason;	/* event that made the board void: DEALBOX_EV_* */
 	uint32_t count, expected;
+	uint32_t reserved[2];	/* 0 */
 };
 
 struct dealbox_verdict;

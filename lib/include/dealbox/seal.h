@@ -31,10 +31,11 @@ enum dealbox_seal_kind {
 	DEALBOX_SEAL_FOR_KEY,
 };
 
-/* The secret that seals or opens a file: one of the two, the other is NULL. */
+/* The secret that seals or opens a file: one of the two, the other is NULL. Start from zeros. */
 struct dealbox_seal_secret {
 	const char *passphrase;	/* its bytes as typed */
 	const uint8_t *key;	/* to seal, the director's public key; to open, the secret one */
+	uint32_t reserved[8];	/* 0 */
 };
 
 /* Makes a pair of keys for a director. */

@@ -30,13 +30,14 @@ struct dealbox_board {
 	const char *file;	/* NULL = not from a file; valid as long as the set */
 	uint32_t line;		/* from 1; 0 in binary formats */
 	uint64_t byte;		/* offset of the record, binary formats */
+	uint32_t reserved[4];	/* 0 */
 };
 
 /*
  * A board with no known members. The initialisers are in the order of the members, because C++ has
  * named ones only since C++20.
  */
-#define DEALBOX_BOARD_INIT { { { 0, 0, 0, 0 } }, 0, NULL, -1, -1, NULL, 0, 0 }
+#define DEALBOX_BOARD_INIT { { { 0, 0, 0, 0 } }, 0, NULL, -1, -1, NULL, 0, 0, { 0, 0, 0, 0 } }
 
 struct dealbox_set;
 

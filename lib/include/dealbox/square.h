@@ -30,12 +30,16 @@ struct dealbox_square_keys;
 #define DEALBOX_SQUARE_HASH	64	/* hexadecimal digits of the hash of the keys */
 #define DEALBOX_SQUARE_SESSIONS	9999	/* largest number of sessions of a phase */
 
-/* One phase of the description. The strings are valid as long as the description. */
+/*
+ * One phase of the description; to add one, start from zeros. The strings are valid as long as the
+ * description.
+ */
 struct dealbox_square_phase {
 	unsigned int sessions;		/* 0 = an open number */
 	const char *boards;		/* "16", "17-32", "1-8,9-16" in turn, "3x7", "?" */
 	const char *prefix;		/* of file names; a run of # becomes the session */
 	const char *description;	/* likewise */
+	uint32_t reserved[4];	/* 0 */
 };
 
 /* Returns an empty description, not yet published, or NULL if out of memory. */
@@ -153,6 +157,7 @@ struct dealbox_square_session {
 	uint32_t low, high;		/* boards */
 	char file[128];			/* name without suffix; no folder, no dots */
 	char title[256];
+	uint32_t reserved[4];	/* 0 */
 };
 
 /*

@@ -30,7 +30,9 @@ static uint64_t new_job(struct dealbox_ledger *ledger, const char *file)
 	if (dealbox_format_read_file(NULL, file, set, NULL, NULL))
 		return 0;
 	for (n = 0; n < 2 && !dealbox_set_get(set, n, &board); n++)
-		boards[n] = (struct dealbox_ledger_board){ board.number, board.deal };
+		boards[n] = (struct dealbox_ledger_board){
+			.number = board.number, .deal = board.deal,
+		};
 	dealbox_set_free(set);
 	if (dealbox_ledger_add_set(ledger, "evening", boards, 2, &job.set, NULL) ||
 	    dealbox_ledger_add_job(ledger, &job, &number, NULL))

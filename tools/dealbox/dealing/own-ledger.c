@@ -149,8 +149,9 @@ struct dealbox_ledger_board *own_boards(const struct dealbox_set *set, size_t *c
 	/* files of results have each board once per table */
 	for (n = 0; !dealbox_set_get(set, n, &board); n++)
 		if (dealbox_set_find(set, board.number) == (long)n)
-			boards[(*count)++] =
-				(struct dealbox_ledger_board){ board.number, board.deal };
+			boards[(*count)++] = (struct dealbox_ledger_board){
+				.number = board.number, .deal = board.deal,
+			};
 	dealbox_deal_wipe(&board.deal);
 	return boards;
 }
