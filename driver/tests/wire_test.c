@@ -159,6 +159,9 @@ static void test_descriptor_looked_for(struct kunit *test)
 		{ WIRE_DESC_SIZE, 6, 0, -EPROTO },	/* no pockets */
 		{ WIRE_DESC_SIZE, 5, 2, -EPROTONOSUPPORT },	/* version 2 */
 		{ WIRE_DESC_SIZE, 5, 0, -EPROTO },	/* version 0 */
+		{ WIRE_DESC_SIZE, 4, 0, 0 },	/* version 1.0 */
+		{ WIRE_DESC_SIZE, 4, 10, 0 },	/* version 1.10 */
+		{ WIRE_DESC_SIZE, 4, 255, 0 },	/* version 1.255 */
 	};
 	struct wire_descriptor out, none = { 0 };
 	u8 buf[WIRE_DESC_SIZE + 4];

@@ -299,7 +299,7 @@ static const struct host_bus emu_bus = {
 static int refuse_descriptor(struct dealbox_error *reason, const char *path)
 {
 	return error_set(reason, -EPROTO, 0, NULL,
-			 "emu:%s: the machine's descriptor does not match protocol %x.%02x",
+			 "emu:%s: the machine's descriptor does not match protocol %u.%u",
 			 path, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
 }
 

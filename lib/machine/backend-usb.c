@@ -612,7 +612,7 @@ static bool machine_complete(struct usb *usb, struct host_kind *kind)
 static int refuse_descriptor(struct dealbox_error *reason, const struct usb_place *place)
 {
 	return error_set(reason, -EPROTO, 0, "its firmware may be too new or broken",
-			 "usb:%s: the machine's descriptors are not those of protocol %x.%02x",
+			 "usb:%s: the machine's descriptors are not those of protocol %u.%u",
 			 place->port, WIRE_VERSION >> 8, WIRE_VERSION & 0xff);
 }
 

@@ -1044,7 +1044,7 @@ static void descriptors_of_no_machine(void **state)
 {
 	(void)state;
 	bus.extra[5] = 2;	/* protocol 2.0 */
-	fails(-EPROTO, "descriptors are not those of protocol 1.01", "firmware");
+	fails(-EPROTO, "descriptors are not those of protocol 1.1", "firmware");
 	bus.extra[5] = 1;
 	bus.setting.extra_length = 12;
 	fails(-EPROTO, "descriptors", "");

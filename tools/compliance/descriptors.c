@@ -138,8 +138,8 @@ static void machine(struct run *r)
 	check(r, "R-1.1-1", r->descriptor_length >= 24 && m[0] >= 24, "bLength is %u", m[0]);
 	check(r, "R-1.1-1", m[1] == 0x24 && m[2] == 0x01, "type %02x, subtype %02x", m[1], m[2]);
 	check(r, "R-1.1-1", m[3] <= 3, "bReader is %u", m[3]);
-	check(r, "R-1.1-1", m[5] == 1 && m[4] <= 0x09, "bcdProtocol is %02x%02x", m[5], m[4]);
-	check(r, "R-0-1", m[5] == 1, "bcdProtocol has the low byte last: %02x %02x", m[4], m[5]);
+	check(r, "R-1.1-1", m[5] == 1, "wProtocol is %02x%02x", m[5], m[4]);
+	check(r, "R-0-1", m[5] == 1, "wProtocol has the low byte last: %02x %02x", m[4], m[5]);
 	check(r, "R-1.1-1", m[6] >= 1 && m[6] <= 8, "bPockets is %u", m[6]);
 	check(r, "R-1.1-1", m[7] >= 1 && m[7] <= 64, "bPocketCapacity is %u", m[7]);
 	check(r, "R-1.1-1", get_unaligned_le16(m + 8), "wHopper is 0");
@@ -216,7 +216,7 @@ static void info(struct run *r)
 
 	check(r, "R-2.1-1", ret == WIRE_INFO_SIZE, "GET_INFO is answered by %d bytes", ret);
 	check(r, "R-0-1", !memcmp(data, r->descriptor + 4, 2),
-	      "bcdProtocol of GET_INFO is not that of the machine descriptor");
+	      "wProtocol of GET_INFO is not that of the machine descriptor");
 	check(r, "R-0-2", !get_unaligned_le16(data + 2) && !get_unaligned_le32(data + 12),
 	      "a reserved field of GET_INFO is not 0");
 	for (i = 48; i < 64; i++)

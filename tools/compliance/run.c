@@ -490,7 +490,7 @@ static void report_machine(struct run *r)
 		 firmware & 0xffff);
 	add_text(machine, "firmware", text);
 	add_text(machine, "dialect", r->serial ? "serial" : "native");
-	snprintf(text, sizeof(text), "%x.%x", r->desc.version >> 8, r->desc.version & 255);
+	snprintf(text, sizeof(text), "%u.%u", r->desc.version >> 8, r->desc.version & 255);
 	add_text(machine, "protocol", text);
 	for (i = 0; i < r->descriptor_length; i++)
 		sprintf(text + 2 * i, "%02x", r->descriptor[i]);

@@ -60,7 +60,7 @@ static const struct mutant mutants[] = {
 	     "on descriptor config always: set 34 00000000")
 	RULE(descriptor_reserved, "R-0-2", PLAIN, "a reserved field of the machine descriptor is 1",
 	     "on descriptor config always: set 40 01")
-	RULE(info_version, "R-0-1", PLAIN, "bcdProtocol of GET_INFO has the high byte first",
+	RULE(info_version, "R-0-1", PLAIN, "wProtocol of GET_INFO has the high byte first",
 	     "on request GET_INFO always: set 0 0110")
 	RULE(info_reserved, "R-0-2", PLAIN, "a reserved byte of GET_INFO is 1",
 	     "on request GET_INFO always: set 63 01")

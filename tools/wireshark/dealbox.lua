@@ -133,7 +133,7 @@ field("uint8", "descriptor.length", "bLength")
 field("uint8", "descriptor.type", "bDescriptorType", base.HEX)
 field("uint8", "descriptor.subtype", "bDescriptorSubtype", base.HEX)
 field("uint8", "reader", "Reader", base.DEC, READER)
-field("uint16", "protocol", "bcdProtocol", base.HEX)
+field("uint16", "protocol", "wProtocol", base.HEX)
 field("uint8", "pockets", "Pockets")
 field("uint8", "pocket_capacity", "Capacity of a pocket")
 field("uint16", "hopper", "Capacity of the hopper")
@@ -636,6 +636,11 @@ local function add_layout(tree, range, layout)
 					item:append_text(" (none)")
 				elseif EVENT_OR_NONE[name] then
 					item:append_text(" (" .. (EVENT[range(at, 1):uint()] or "none") .. ")")
+				elseif name == "protocol" then
+					item:append_text((" (%d.%d)"):format(range(at + 1, 1):uint(), range(at, 1):uint()))
+				elseif name == "firmware" then
+					item:append_text((" (%d.%d.%d)"):format(range(at + 3, 1):uint(), range(at + 2, 1):uint(),
+					                                        range(at, 2):le_uint()))
 				end
 			end
 		end

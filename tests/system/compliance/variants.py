@@ -4,12 +4,12 @@ Correct machines at the edge of what is allowed: name, options of dealbox-emulat
 scenario. Nothing may be found in them.
 """
 
-# The descriptors of the default machine, with a machine descriptor of a later minor version: 32
-# bytes, the last of them not 0, and a capability that nobody knows.
-MACHINE = "202401" "02" "0201" "04" "40" "dc00" "4000" "e50f0080" "00000000" "00000000"
+# The descriptors of the default machine, with a machine descriptor of a later minor version, 1.10:
+# 32 bytes, the last of them not 0, and a capability that nobody knows.
+MACHINE = "202401" "02" "0a01" "04" "40" "dc00" "4000" "e50f0080" "00000000" "00000000"
 LATER = ("on descriptor config always: bytes 090240000101" "00e001" "0904000002ff440100" + MACHINE +
          "0102030405060708" "07050102000200" "07058203000101",
-         "on request 0x00 always: bytes " + MACHINE, "on request GET_INFO always: set 0 0201")
+         "on request 0x00 always: bytes " + MACHINE, "on request GET_INFO always: set 0 0a01")
 
 QUALITY_0 = tuple("on event %s always: set 19 00" % name for name in
                   ("CARD_READ", "NOT_IN_PLAN", "REPEATED_CARD", "CARD_UNREADABLE"))

@@ -359,6 +359,26 @@ def machines_on_usb(box):
 
 
 @test
+def versions_of_a_machine(box):
+    """Binary numbers: 010a hex is not 1.0a or 1.a"""
+    machine = box.machine(scenario="on descriptor config always: set 22 0a01\n"
+                                   "on request GET_INFO always: set 0 0a01\n"
+                                   "on request GET_INFO always: set 4 2c010a01")
+    line, = box.dealbox("machines", "--json", machine.uri).expect(0).json()
+    assert line["protocol"] == "1.10" and line["firmware"] == "1.10.300", line
+    box.dealbox("machines", machine.uri).expect(0, "protocol 1.10, firmware 1.10.300, hardware 1")
+
+
+@test
+def a_machine_of_another_major_version(box):
+    """None is spoken that is not known, also no lower one."""
+    for major in "00", "02":
+        machine = box.machine(name="of" + major, scenario="on descriptor config always: set 23 " + major)
+        box.dealbox("machines", machine.uri).expect(
+            3, "the machine's descriptor does not match protocol 1.1")
+
+
+@test
 def which_of_several_machines(box):
     prefix = plugged(box, device(2, "TWIN"), device(3, "TWIN"))
     box.dealbox("deal", SET, prefix=prefix).expect(

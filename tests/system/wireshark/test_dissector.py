@@ -5,6 +5,7 @@
 import os
 import random
 import re
+import struct
 import subprocess
 import sys
 
@@ -175,7 +176,9 @@ def everything():
     """Every request, plan, event and gate command, in no order that makes sense."""
     told = story.attested()
     steps = [told.of("class")]
-    sizes = {0: 24, 1: 64, 2: 32, 3: 16, 4: 64, 5: 16, 6: 48, 7: 96, 8: 64}
+    info = struct.pack("<HHI", 0x010a, 0, 1 << 24 | 10 << 16 | 300).ljust(64, b"\0")
+    sizes = {0: 24, 2: 32, 3: 16, 4: 64, 5: 16, 6: 48, 7: 96, 8: 64}
+    steps.append(story.query(1, info))
     for code, size in sizes.items():
         steps.append(story.query(code, bytes(told.descriptor) if code == 0 else bytes(size), value=code == 5))
     for number, code in enumerate(range(0x10, 0x1c)):
@@ -210,6 +213,8 @@ def every_request_plan_event_and_gate_command_has_its_name(_):
                              re.M), name
         for mode in header_names(uapi, "DEALBOX_PLAN_", "NONE|TEST").values():
             assert re.search(r"^        Mode: %s" % mode, shown, re.M), mode
+        for text in "wProtocol: 0x010a (1.10)", "Firmware version: 0x010a012c (1.10.300)":
+            assert text in shown, text
         for text in "Plan block: plan 7", "Gate command, type: 0x01", "Hold: True", "Hold: False":
             assert text in shown, text
         assert "does not define" not in shown

@@ -52,6 +52,18 @@ static const char *reader_name(uint8_t reader)
 	return reader < sizeof(readers) / sizeof(*readers) ? readers[reader] : "unknown";
 }
 
+struct versions {
+	char protocol[8], firmware[16];
+};
+
+static void versions_of(const struct dealbox_info *info, struct versions *out)
+{
+	snprintf(out->protocol, sizeof(out->protocol), "%u.%u", info->protocol >> 8 & 0xff,
+		 info->protocol & 0xff);
+	snprintf(out->firmware, sizeof(out->firmware), "%u.%u.%u", info->firmware >> 24,
+		 info->firmware >> 16 & 0xff, info->firmware & 0xffff);
+}
+
 /* One machine, with what could be learnt. */
 struct found {
 	const char *uri, *serial, *port, *model;
@@ -105,6 +117,7 @@ static void found_json(const struct found *found)
 {
 	struct json_object *object = json_object_new_object();
 	const struct dealbox_info *info = &found->info;
+	struct versions versions;
 
 	json_add_text(object, "uri", found->uri);
 	json_add_text(object, "serial", *found->serial ? found->serial : info->serial);
@@ -117,8 +130,9 @@ static void found_json(const struct found *found)
 		return;
 	}
 	json_add_text(object, "model", *info->name ? info->name : found->model);
-	json_add_number(object, "protocol", info->protocol);
-	json_add_number(object, "firmware", info->firmware);
+	versions_of(info, &versions);
+	json_add_text(object, "protocol", versions.protocol);
+	json_add_text(object, "firmware", versions.firmware);
 	json_add_number(object, "hardware", info->hardware);
 	json_object_object_add(object, "capabilities",
 			       words_json(capabilities, info->capabilities));
@@ -157,6 +171,7 @@ static void found_print(const struct found *found)
 {
 	const struct dealbox_info *info = &found->info;
 	const struct dealbox_status *status = &found->status;
+	struct versions versions;
 
 	put("%s\n", found->uri);
 	put("  %-10s%s%s%s%s%s\n", "model", *info->name ? info->name : found->model,
@@ -169,9 +184,9 @@ static void found_print(const struct found *found)
 			put("  %-10s%s\n", "", found->reason.next);
 		return;
 	}
-	put("  %-10sprotocol %x.%x, firmware %u.%u.%u, hardware %u\n", "version",
-	    info->protocol >> 8, info->protocol & 0xff, info->firmware >> 24,
-	    info->firmware >> 16 & 0xff, info->firmware & 0xffff, info->hardware);
+	versions_of(info, &versions);
+	put("  %-10sprotocol %s, firmware %s, hardware %u\n", "version", versions.protocol,
+	    versions.firmware, info->hardware);
 	put("  %-10s%u pockets of %u cards, hopper of %u cards, reader: %s\n", "has",
 	    info->pockets, info->pocket_capacity, info->hopper, reader_name(info->reader));
 	words_print("can", capabilities, info->capabilities);

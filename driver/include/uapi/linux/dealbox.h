@@ -249,7 +249,7 @@ struct dealbox_event {
 /**
  * struct dealbox_info - constant properties of a machine
  * @capabilities: DEALBOX_CAP_*
- * @protocol: bcdProtocol, such as 0x0101
+ * @protocol: version of the protocol: major << 8 | minor
  * @firmware: major << 24 | minor << 16 | patch
  * @hardware: revision
  * @gate_deadline_us: host-routed machines: time for a gate command in us;
