@@ -1157,11 +1157,6 @@ TEST_F(machine, broken_plan_transfer)
 	/* the machine gives the reason: the block did not come in time */
 	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
 	EXPECT_EQ(DEALBOX_ERR_INCOMPLETE, plan.result);
-	/* it is announced late and comes late, 2.1 s behind LOAD */
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on request LOAD: delay 900"));
-	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: delay 1200"));
-	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
-	EXPECT_EQ(DEALBOX_ERR_INCOMPLETE, plan.result);
 	if (!variant->dialect) {
 		ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: status EPROTO"));
 		EXPECT_EQ(-EIO, load(self->fd));
@@ -1178,6 +1173,14 @@ TEST_F(machine, broken_plan_transfer)
 	EXPECT_EQ(-EIO, load(self->fd));
 	EXPECT_EQ(0, load(self->fd));
 	EXPECT_EQ(PLAN, status_of(self->fd).plan_id);
+	/*
+	 * It comes 2.1 s behind LOAD. The last one, because in the serial dialect the call ends
+	 * before the block has come.
+	 */
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on request LOAD: delay 900"));
+	ASSERT_TRUE(machine_tell(&self->machine, "inject on plan: delay 1200"));
+	EXPECT_EQ(-EREMOTEIO, call(self->fd, DEALBOX_IOC_SET_PLAN, &plan));
+	EXPECT_EQ(DEALBOX_ERR_INCOMPLETE, plan.result);
 }
 
 /* A transfer of half an event is dropped and reported; the next one is read. */

@@ -166,10 +166,6 @@ const struct conformance_case conformance_cases[] = {
 	  -EIO, 0, .sent = "11 *", .serial_events = "10" },
 	{ "plan: taken late", SET_PLAN, STORED, "on plan: delay 700",
 	  0, 0, .sent = "11 *", .events = "10" },
-	/* LOAD is answered late, so the block comes 2.1 s behind it */
-	{ "plan: taken too late", SET_PLAN, STORED,
-	  "on request LOAD: delay 900\non plan: delay 1200",
-	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_INCOMPLETE, 0, "11 *", .events = "10" },
 	{ "plan: stalled", SET_PLAN, STORED, "on plan: stall",
 	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_INCOMPLETE, 0, "11 *", .events = "10" },
 	{ "plan: verdict late", SET_PLAN, STORED, "on event PLAN_LOADED: delay 2000",
@@ -193,6 +189,13 @@ const struct conformance_case conformance_cases[] = {
 	/* with its state the machine has lost the verdict */
 	{ "plan: state lost behind the verdict", SET_PLAN, STORED, "on event PLAN_LOADED: reset",
 	  -EIO, -EIO, .sent = "11 *", .events = "01 02" },
+	/*
+	 * LOAD is answered late, so the block comes 2.1 s behind it. The last plan of a machine,
+	 * because in the serial dialect the call ends before the block has come.
+	 */
+	{ "plan: taken too late", SET_PLAN, STORED,
+	  "on request LOAD: delay 900\non plan: delay 1200",
+	  -EREMOTEIO, -EREMOTEIO, DEALBOX_ERR_INCOMPLETE, 0, "11 *", .events = "10" },
 
 	{ "host-routed plan: kept", SET_PLAN, ROUTED, NULL, 0, 0, .sent = "02" },
 	{ "host-routed plan: state not told", SET_PLAN, ROUTED, "on request GET_STATUS: no-answer",
