@@ -77,8 +77,8 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		N_("The machine refuses the plan or the start. Press start to try again; if it "
 		   "stays so, switch the machine off and on."), NULL },
 	[DEALBOX_OPERATOR_UNSUITED] = { "machine-unsuited", "E1", DEALBOX_WAY_JOB, false,
-		N_("The jobs need what this machine cannot do: read cards, deal sorted decks by "
-		   "counting, or read boards. Take the boards to another machine."), NULL,
+		N_("This machine cannot deal the job: it lacks something that the job needs, such "
+		   "as a card reader. Put the next empty boards into another machine."), NULL,
 		.keeper = N_("Without a card reader, it can deal sorted decks in a job by "
 			     "position.") },
 	[DEALBOX_OPERATOR_SILENT] = { "machine-silent", "E1", DEALBOX_WAY_SELF | DEALBOX_WAY_PLUG,
@@ -201,10 +201,11 @@ static const struct state states[DEALBOX_OPERATOR_STATES] = {
 		   "after all, empty it and ask for a redeal."), NULL },
 
 	[DEALBOX_OPERATOR_PLACEHOLDER] = { "placeholder-deal", "E13", DEALBOX_WAY_JOB, false,
-		N_("In the deal file, board {board} is sorted by suits: it is a placeholder, "
-		   "and nobody may play it. Use the right file."), NULL },
+		N_("The file has no real deal for board {board}, only cards sorted by suits, and "
+		   "nobody may play that. Make a new job with the right file."), NULL },
 	[DEALBOX_OPERATOR_REPEAT] = { "repeat", "E14", DEALBOX_WAY_JOB, false,
-		N_("Board {board} was dealt for another session: is it an old file? Use another."),
+		N_("A board of this job was dealt for another session. The file is probably an "
+		   "old one, and the job has stopped. Make a new job with the right file."),
 		NULL,
 		.keeper = N_("If these deals are to be played again all the same (Law 6D2), add a "
 			     "job with `--how replay`.") },

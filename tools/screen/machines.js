@@ -5,11 +5,14 @@ import { event_panel } from "./event.js";
 import { GATE_COLUMNS, MONTH_COLUMNS, capability_texts, counter_rows, parameter_rows, parameter_value, statistics, test_report } from "./measured.js";
 import { machine_name, present } from "./present.js";
 import { N_, say } from "./sentence.js";
-import { plot } from "./shapes.js";
 
 const LOCATE_S = 10;
 /* Cards of a test deal: a pack. */
 const TEST_CARDS = 52;
+
+/* A bar for each month, with its name and its number. */
+const plot = ({ bars, most }) => h("div", { class: "plot" }, bars.flatMap(({ month, value, text }) =>
+	[h("span", {}, month), h("progress", { max: most, value, "aria-label": month }), h("span", { class: "amount" }, text)]));
 
 /* Counters and parameters, which stay while the rest of the panel is drawn anew. */
 function details_of(app, path) {
@@ -71,8 +74,8 @@ function details_of(app, path) {
 
 			show(inside, h("h3", {}, text(N_("Statistics"))), months.length ? [
 				h("p", {}, text(N_("Readings that failed, of 1000 cards"))),
-				plot(of, text(N_("Readings that failed, of 1000 cards")) + ". " + of.words),
-				table(text(N_("By month. A card is named if it failed in eight deals of the month.")), MONTH_COLUMNS, of.months),
+				plot(of),
+				table(text(N_("By month. A card is named, with how often it failed, if it did in eight deals of the month.")), MONTH_COLUMNS, of.months),
 				table(text(N_("Gates, all months together")), GATE_COLUMNS, of.gates),
 			] : h("p", {}, text(N_("Nothing can be shown yet. A month is shown when it is over and eight deals were dealt in it, so that no card of a board can be guessed."))));
 		} catch (problem) {

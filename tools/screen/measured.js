@@ -101,20 +101,17 @@ const STOPS = {
 export const is_test_board = machine => Boolean(machine.Test && machine.Test.state && machine.Test.insertion === machine.Insertion &&
 						machine.Insertion);
 
-/* The plot, in units of its own. */
-const WIDTH = 360, HEIGHT = 80, GAP = 4;
 const CARDS = 52;
 
 /*
  * Puts GetStatistics into words. It has [month, boards, deals, failed, late, [[card, failed]], [[pocket, routed,
  * wrong, stuck]]] of each month. Returns months, as rows of a table; bars of a plot of failed readings for each
- * 1000 cards, with the same in words; and gates, the sums of all months.
+ * 1000 cards, of which the longest is most; and gates, the sums of all months.
  */
 export function statistics(language, months) {
 	const rate = ([, boards, , failed]) => boards ? Math.round(1e4 * failed / (boards * CARDS)) / 10 : 0;
 	const number = value => value.toLocaleString(language);
 	const most = Math.max(1, ...months.map(rate));
-	const step = WIDTH / Math.max(1, months.length);
 	const gates = {};
 
 	for (const month of months)
@@ -124,13 +121,7 @@ export function statistics(language, months) {
 			[routed, wrong, stuck].forEach((value, n) => { sum[n] += value; });
 		}
 	return {
-		width: WIDTH, height: HEIGHT,
-		bars: months.map((month, n) => {
-			const height = Math.max(1, HEIGHT * rate(month) / most);
-
-			return { x: n * step + GAP / 2, y: HEIGHT - height, width: Math.max(1, step - GAP), height };
-		}),
-		words: months.map(month => say(language, N_("{month}: {rate}"), { month: month[0], rate: number(rate(month)) })).join("; "),
+		most, bars: months.map(month => ({ month: month[0], value: rate(month), text: number(rate(month)) })),
 		months: months.map(month => [month[0], number(month[1]), number(month[3]), number(rate(month)), number(month[4]),
 			month[5].map(([card, failed]) => `${card_name(language, card)} (${number(failed)})`).join(", ") || "–"]),
 		gates: Object.entries(gates).map(([pocket, values]) => [String(Number(pocket) + 1), ...values.map(number)]),

@@ -72,7 +72,7 @@ function job_of(app, path, job) {
 		 h("span", { class: "far" }, progress_text(language, of)),
 		 job.State === "paused" ?
 			h("button", { type: "button", onclick: () => call("Resume") }, say(language, N_("Resume the job"))) :
-			h("button", { type: "button", onclick: () => call("Pause") }, say(language, N_("Pause the job"))));
+			job.State === "open" && h("button", { type: "button", onclick: () => call("Pause") }, say(language, N_("Pause the job"))));
 }
 
 /* Without a machine, or without the service. */
@@ -102,7 +102,8 @@ export function now_view(main, app) {
 	function draw() {
 		const { service, language } = app;
 		const open = Object.entries(service.jobs).filter(([, job]) => ["open", "paused", "repeat"].includes(job.State));
-		const done = !open.length && app.finished ? service.jobs[app.finished] : null;
+		const stopped = open.map(([, job]) => job).find(job => job.State === "repeat");
+		const done = stopped || (!open.length && app.finished ? service.jobs[app.finished] : null);
 		const shown_of = one => present(service.machines[one], done, language);
 
 		path = choose_machine(service.machines, path, app.pinned, service.since);

@@ -38,7 +38,7 @@ export const STATES = {
 	"cover-open": { tone: "look", shape: "cover", title: N_("Close the cover"), plain: true, place: "cover" },
 	"hopper-empty": { tone: "put", shape: "hopper", title: N_("Put cards into the hopper"), place: "hopper" },
 	"machine-refuses": { tone: "look", shape: "machine", title: N_("The machine refuses to deal"), call: true },
-	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Take the boards to another machine"), call: true },
+	"machine-unsuited": { tone: "look", shape: "machine", title: N_("Use another machine"), call: true },
 	"machine-silent": { tone: "look", shape: "machine", title: N_("The machine does not go on"), call: true },
 	"slow": { tone: "deal", shape: "deal", title: N_("Dealing, but slowly"), board: true },
 	"stopped": { tone: "void", shape: "stop", title: N_("Emergency stop") },
@@ -74,7 +74,7 @@ export const STATES = {
 	"number-done": { tone: "look", shape: "out", title: N_("Dealt already. Take it out"), board: true, next: true },
 
 	"placeholder-deal": { tone: "look", shape: "file", title: N_("No deal for it in the file"), board: true, call: true },
-	"repeat": { tone: "look", shape: "file", title: N_("Dealt before, in another session"), board: true, call: true },
+	"repeat": { tone: "look", shape: "file", title: N_("Old file? Make a new job"), call: true },
 	"bad-set": { tone: "look", shape: "file", title: N_("The deal file cannot be used"), call: true },
 	"ledger": { tone: "look", shape: "file", title: N_("Call the person in charge"), call: "now" },
 
@@ -222,10 +222,10 @@ const KEYS = {
 };
 
 /* States in which a key is worth its place on the screen; everywhere else it is in the other views. */
-const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal", "repeat"], "redeal": ["take-out"] };
+const WORTH = { "skip": ["number-other", "number-range", "placeholder-deal"], "redeal": ["take-out"] };
 
 /* States that only another file, or another job, ends. */
-const NEW_JOB = ["no-work", "placeholder-deal", "repeat", "bad-set", "machine-unsuited"];
+const NEW_JOB = ["no-work", "placeholder-deal", "repeat", "bad-set"];
 
 function keys_of(language, machine, facts) {
 	/* a board that is locked in is released where it is to be taken out */
@@ -234,7 +234,7 @@ function keys_of(language, machine, facts) {
 		.map(word => KEYS[word](language, machine, facts)).filter(key => key);
 
 	if (NEW_JOB.includes(machine.State))
-		keys.push({ code: "J", main: machine.State !== "machine-unsuited", label: say(language, N_("New job")), act: { go: "jobs" } });
+		keys.unshift({ code: "J", main: true, label: say(language, N_("New job")), act: { go: "jobs" } });
 	return keys;
 }
 
@@ -242,11 +242,14 @@ function keys_of(language, machine, facts) {
 function mind_of(language, machine, facts, row) {
 	const found = [];
 
-	if (state_row(machine.State).empties && !facts.shuffled)
-		found.push(say(language, N_("A second deck in the hopper: do not mix the two. It comes after this one.")));
+	/* where the hopper is empty, there is none */
+	if (state_row(machine.State).empties && !facts.shuffled && machine.State !== "deck-short")
+		found.push(say(language, N_("A second deck in the hopper: lift it out, and put it in again after this one.")));
 	if (state_row(machine.State).empties && (!row.first || facts.shuffled))
 		found.push(what_to_mind(language, machine.State));
-	if ((machine.Keys || []).includes("skip") && WORTH.skip.includes(machine.State))
+	if (machine.State === "placeholder-deal" && (machine.Keys || []).includes("skip"))
+		found.push(say(language, N_("Only if board {board} is not played tonight, skip it."), facts));
+	else if ((machine.Keys || []).includes("skip") && WORTH.skip.includes(machine.State))
 		found.push(say(language, N_("A skipped board can still be dealt later, under Jobs.")));
 	if (machine.State === "hopper-empty")
 		found.push(say(language, N_("Then it goes on by itself.")));
@@ -314,13 +317,16 @@ function test_shown(shown, machine, language) {
 
 /*
  * Describes what the screen shows of one machine.
- * machine: its properties on the bus; done: the properties of the job that was finished last, if no other is
- * open, or null.
+ * machine: its properties on the bus; done: the properties of a job that has stopped because its deals were dealt for
+ * another session, or of the job that was finished last, if no other is open, or null.
  * Returns tone, shape, number, below (beside the number), title, heading (number and title), text, steps, mind, keys,
  * keeper (small, for the person in charge of the computer), bar, place, and spoken, for screen readers. No card is in
  * any of them.
  */
 export function present(machine, done, language) {
+	/* with nothing else to deal, it is said why: the state of such a job is that of no machine */
+	if (machine.State === "no-work" && done && done.State === "repeat")
+		return present({ ...machine, State: "repeat", Facts: {}, Keys: [] }, null, language);
 	const facts = facts_of(machine);
 	const row = STATES[machine.State] || UNKNOWN;
 	const voided = state_row(machine.State).empties;

@@ -86,16 +86,3 @@ export function sketch(place) {
 	}
 	return svg;
 }
-
-/* Bars, as measured.js works them out; label: the same in words. */
-export function plot({ width, height, bars }, label) {
-	const svg = drawing(width, height, "plot");
-
-	svg.removeAttribute("aria-hidden");
-	svg.setAttribute("role", "img");
-	svg.setAttribute("aria-label", label);
-	svg.setAttribute("preserveAspectRatio", "none");
-	for (const bar of bars)
-		add(svg, "rect", bar);
-	return svg;
-}

@@ -138,7 +138,6 @@ test("only the recommended way looks like it", () => {
 
 	assert.deepEqual(main("number-other"), []);
 	assert.deepEqual(main("number-done"), []);
-	assert.deepEqual(main("machine-unsuited"), []);
 	assert.deepEqual(main("hardware", { Keys: ["start"] }), []);
 	assert.deepEqual(main("bad-set"), ["New job"]);
 	assert.deepEqual(main("paused", { Keys: ["resume"] }), ["Resume the job"]);
@@ -218,9 +217,33 @@ test("the end of a job says what to do next", () => {
 });
 
 test("where only another file helps, a key leads there", () => {
-	for (const state of ["bad-set", "placeholder-deal", "repeat", "machine-unsuited"])
-		assert.deepEqual(p.present(machine(state), null, "en").keys.at(-1).act, { go: "jobs" }, state);
-	assert.ok(p.present(machine("bad-set"), null, "en").keys[0].main);
+	for (const state of ["bad-set", "placeholder-deal", "repeat"]) {
+		const [first, ...others] = p.present(machine(state), null, "en").keys;
+
+		assert.deepEqual([first.act, first.main], [{ go: "jobs" }, true], state);
+		assert.ok(others.every(key => !key.main), state);
+	}
+	/* deals of an old file are not skipped one by one; where one is, it is said when */
+	assert.equal(p.present(machine("repeat"), null, "en").keys.length, 1);
+	assert.match(p.present(machine("placeholder-deal"), null, "en").mind, /^Only if board 17 is not played tonight, skip it[.]/);
+	/* the boards go to another machine, so this one needs no job */
+	assert.deepEqual(p.present(machine("machine-unsuited"), null, "en").keys, []);
+});
+
+test("a machine without work says that its job has stopped, and why", () => {
+	const stopped = p.present(machine("no-work"), job({ State: "repeat" }), "en");
+
+	assert.equal(stopped.title, "Old file? Make a new job");
+	assert.match(stopped.text, /^A board of this job was dealt for another session[.]/);
+	assert.deepEqual([stopped.number, stopped.keys.map(key => key.act)], ["", [{ go: "jobs" }]]);
+	/* another one has work */
+	assert.equal(p.present(machine("none"), job({ State: "repeat" }), "en").title, "Dealing");
+});
+
+test("a second deck in the hopper is lifted out, where there can be one", () => {
+	for (const { name } of table.states.filter(row => row.empties))
+		assert.equal(/^A second deck in the hopper: lift it out, and put it in again after this one[.]/.test(p.present(machine(name), null, "en").mind),
+			     name !== "deck-short", name);
 });
 
 test("the machine that is shown stays while it needs somebody", () => {
@@ -404,12 +427,8 @@ test("statistics: a plot, its words, and tables", () => {
 
 	assert.deepEqual(of.months, [["2026-08", "100", "26", "5", "0", "–"], ["2026-09", "200", "104", "10", "1", "♠K (31)"]]);
 	assert.deepEqual(of.gates, [["1", "1,300", "0", "0"], ["4", "3,900", "3", "4"]]);
-	assert.equal(of.words, "2026-08: 5; 2026-09: 10");
-	assert.equal(of.bars.length, 2);
-	assert.equal(of.bars[1].height, of.height);
-	assert.equal(of.bars[0].height, of.height / 2);
-	for (const bar of of.bars)
-		assert.ok(bar.x >= 0 && bar.x + bar.width <= of.width && bar.y >= 0 && bar.y + bar.height <= of.height);
+	assert.deepEqual(of.bars, [{ month: "2026-08", value: 5, text: "5" }, { month: "2026-09", value: 10, text: "10" }]);
+	assert.equal(of.most, 10);
 	assert.equal(m.statistics("fr", months).months[1][5], "♠R (31)");
 	assert.deepEqual(m.statistics("en", []).bars, []);
 });

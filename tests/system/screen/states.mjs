@@ -3,7 +3,8 @@
 import { state_row } from "./sentence.js";
 
 export const machine = (state, more = {}) => ({
-	Id: "EMU1", Serial: "EMU1", Port: "1-2", Model: "emulator", Present: state !== "machine-absent", State: state,
+	Id: "EMU1", Serial: "EMU1", Port: "1-2", Model: "emulator", Capabilities: ["by-card", "board-lock", "exit-sensors"],
+	Present: state !== "machine-absent", State: state,
 	Instruction: "", Diagnosis: "", Dealing: state === "none", Job: 3, JobPath: "/io/dealbox1/job/3", Board: 17, Copy: 1,
 	Cards: state === "none" ? 23 : 0, CardsTotal: 52, Insertion: 40, Question: 12, NextBoard: 19, NextCopy: 1, Keys: keys[state] || state_row(state).ways.filter(way => way === "start"),
 	Facts: { board: 17, copy: 1, copies: 2, ...facts[state] }, ...more,
