@@ -345,4 +345,5 @@ def main():
                 browser.quit()
 
 
-main()
+if __name__ == '__main__':
+    main()
