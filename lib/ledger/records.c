@@ -952,8 +952,7 @@ bool dealbox_ledger_get_field(const struct dealbox_ledger_insertion *insertion, 
 	}
 	out->number = ledger_field_number(&column->field, insertion);
 	if (column->field.form == 'o')
-		out->text = out->number ? dealbox_ledger_outcome_name(insertion->outcome) :
-					  "no verdict";
+		out->text = dealbox_ledger_outcome_name(insertion->outcome);
 	else if (column->field.form == 'e')
 		out->text = out->number ? dealbox_event_name(insertion->reason) : "";
 	return true;

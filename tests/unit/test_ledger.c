@@ -1147,12 +1147,12 @@ static void test_fields(void **state)
 	} begun[] = {
 		{ "job", NULL, (int64_t)job }, { "board", NULL, 2 }, { "copy", NULL, 3 },
 		{ "machine", "SN1", 0 }, { "insertion", NULL, 4000000001 }, { "plan", NULL, 5 },
-		{ "events", NULL, 0 }, { "ended", NULL, 0 },
-		{ "outcome", "no verdict", DEALBOX_LEDGER_NONE }, { "reason", "", 0 },
-		{ "differences", NULL, 0 },
+		{ "events", NULL, 0 }, { "ended_us", NULL, 0 },
+		{ "outcome", "", DEALBOX_LEDGER_NONE }, { "reason", "", 0 },
+		{ "difference_count", NULL, 0 },
 	}, ended[] = {
 		{ "outcome", "differs", DEALBOX_LEDGER_DIFFERS },
-		{ "reason", "jam", DEALBOX_EV_JAM }, { "differences", NULL, 6 },
+		{ "reason", "jam", DEALBOX_EV_JAM }, { "difference_count", NULL, 6 },
 	};
 	unsigned int n;
 
@@ -1162,7 +1162,7 @@ static void test_fields(void **state)
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_memory_equal(&found, &insertion, sizeof(found));
 	assert_true(dealbox_ledger_get_field(&found, 0, &field));
-	assert_string_equal(field.name, "begun");
+	assert_string_equal(field.name, "begun_us");
 	assert_null(field.text);
 	assert_int_equal(field.number, insertion.begun);
 	for (n = 0; n < sizeof(begun) / sizeof(begun[0]); n++) {

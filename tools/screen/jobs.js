@@ -52,19 +52,21 @@ function joined(one, other) {
 /* Why a file was not taken, as paragraphs: what is wrong with it, or why the service did not take it. */
 function what_is_wrong(language, name, problem) {
 	const line = text => h("p", {}, with_commands(text));
-	let answer = null;
+	let answer = [];
 
 	try {
-		answer = JSON.parse(problem.output || "null");
+		answer = (problem.output || "").split("\n").filter(one => one).map(one => JSON.parse(one));
 	} catch (broken) {
 		/* no answer: the message says what there is to say */
 	}
-	if (answer && answer.refused === "secret")
+	const found = answer.filter(one => one.kind === "problem"), summary = answer.find(one => one.kind === "summary");
+
+	if (answer.some(one => one.kind === "refusal" && one.reason === "secret"))
 		return [line(say(language, N_("The passphrase or the key does not open {name}. Choose the file again; if the secret is right, get the file again."), { name }))];
-	if (!answer || !answer.problems)
+	if (!summary)
 		return [line(refusal(language, problem.name, problem.message))];
 	return [line(say(language, N_("{name} cannot be dealt. Nothing was added."), { name })),
-		h("ul", {}, problem_lines(language, answer).map(one => h("li", {}, with_commands(one)))),
+		h("ul", {}, problem_lines(language, found, summary.problem_counts).map(one => h("li", {}, with_commands(one)))),
 		line(say(language, N_("Correct it in the program that made it, and choose it again.")))];
 }
 

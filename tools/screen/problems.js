@@ -46,15 +46,15 @@ function seats(language, letters) {
 
 /* The sentence; that of a code of a newer tool is in English. */
 export function problem_sentence(language, problem) {
-	const row = table.problems[problem.code];
+	const row = table.problems[problem.problem];
 
 	if (!row)
-		return problem.message || problem.code;
+		return problem.text || problem.problem;
 	const values = {
 		hand: seat(language, problem.hand || ""),
 		hands: seats(language, problem.hands || ""),
 		count: problem.count, expected: problem.expected,
-		text: text_of(language, problem.text || ""),
+		text: text_of(language, problem.quote || ""),
 	};
 
 	return row.one === row.text ? say(language, row.text, values) : say_count(language, row.one, problem.count, values);
@@ -64,8 +64,8 @@ export function problem_sentence(language, problem) {
 function line_of(language, problem) {
 	const place = [];
 
-	if (problem.board)
-		place.push(say(language, N_("Board {board}"), problem));
+	if (problem.board || problem.board_label)
+		place.push(say(language, N_("Board {board}"), { board: problem.board || problem.board_label }));
 	if (problem.line)
 		place.push(say(language, N_("line {line}"), problem));
 	else if (problem.byte)
@@ -73,23 +73,23 @@ function line_of(language, problem) {
 	return (place.length ? place.join(", ") + ": " : "") + problem_sentence(language, problem);
 }
 
-/* The answer of the tool, { problems, counts }, as lines, equal ones once; notes are left out. */
-export function problem_lines(language, answer) {
+/* The problems of the tool, and how many of each there are, as lines, equal ones once; notes are left out. */
+export function problem_lines(language, found, counts) {
 	const notes = {}, kinds = new Map(), lines = [];
 
-	for (const one of answer.problems) {
+	for (const one of found) {
 		if (one.severity !== "problem") {
-			notes[one.code] = (notes[one.code] || 0) + 1;
+			notes[one.problem] = (notes[one.problem] || 0) + 1;
 			continue;
 		}
-		const kind = kinds.get(one.code) || new Map(), line = line_of(language, one);
+		const kind = kinds.get(one.problem) || new Map(), line = line_of(language, one);
 
-		kinds.set(one.code, kind.set(line, (kind.get(line) || 0) + 1));
+		kinds.set(one.problem, kind.set(line, (kind.get(line) || 0) + 1));
 	}
 	for (const [code, kind] of kinds) {
 		const shown = [...kind].slice(0, SHOWN);
 		const told = shown.reduce((sum, [, times]) => sum + times, 0);
-		const more = (answer.counts[code] || 0) - (notes[code] || 0) - told;
+		const more = (counts[code] || 0) - (notes[code] || 0) - told;
 
 		lines.push(...shown.map(([line, times]) => times > 1 ? `${line} (× ${times})` : line));
 		if (more > 0)

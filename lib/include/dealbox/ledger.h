@@ -443,7 +443,7 @@ dealbox_ledger_insertions(struct dealbox_ledger *ledger, uint64_t job, bool open
 /* What the ledger has of an insertion under one name. Names are for programs and never change. */
 struct dealbox_ledger_field {
 	const char *name;	/* "board" */
-	const char *text;	/* NULL: a number; of an outcome or an event: its name */
+	const char *text;	/* NULL: a number; of an outcome or an event: its name, "": none */
 	int64_t number;
 	uint32_t reserved[4];	/* 0 */
 };

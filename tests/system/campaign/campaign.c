@@ -641,16 +641,16 @@ static const char *state_text(const char *state)
 static void line_take(const char *line)
 {
 	struct json_object *object = json_tokener_parse(line);
-	const char *event;
+	const char *kind;
 
 	if (!object)
 		return;
-	event = text_of(object, "event");
-	if (!strcmp(event, "operator")) {
+	kind = text_of(object, "kind");
+	if (!strcmp(kind, "operator")) {
 		note("told: board %d: %s", number_of(object, "board"), text_of(object, "text"));
 		people_told(state_text(text_of(object, "state")));
 		people.wanted = number_of(object, "board");
-	} else if (!strcmp(event, "board")) {
+	} else if (!strcmp(kind, "board")) {
 		note("says: board %d, insertion %d: %s", number_of(object, "board"),
 		     number_of(object, "insertion"), text_of(object, "text"));
 		if (!strcmp(text_of(object, "verdict"), "exact")) {
@@ -1108,8 +1108,8 @@ static bool service_look(bool last)
 	ask(text, sizeof(text), "jobs", "--json", NULL);
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		object = json_tokener_parse(line);
-		if (number_of(object, "id") > newest)
-			newest = number_of(object, "id");
+		if (number_of(object, "job") > newest)
+			newest = number_of(object, "job");
 		json_object_put(object);
 	}
 	if (newest == job.service_before)

@@ -88,7 +88,7 @@ def see(box, row, findings, status, words):
     result = box.dealbox("certificate", "verify", "--json", *words)
     objects = [json.loads(line) for line in result.out.splitlines()]
     found = sorted({one["finding"] for one in objects if "finding" in one})
-    summary = objects[0]["summary"]
+    summary = objects[0]["text"]
     assert found == sorted(findings), (found, result.out, result.err)
     assert result.status == (status if status is not None else 1 if findings else 0), result
     first = box.dealbox("certificate", "verify", *words).out.splitlines()[0]

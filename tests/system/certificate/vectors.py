@@ -876,7 +876,7 @@ def verify(dealbox, vector, folder):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     objects = [json.loads(line) for line in done.stdout.split("\n") if line]
     findings = sorted({one["finding"] for one in objects if "finding" in one})
-    return done.returncode, findings, objects[0].get("proven", 0) if objects else None
+    return done.returncode, findings, objects[0].get("copies_proven", 0) if objects else None
 
 
 def check(path, dealbox):

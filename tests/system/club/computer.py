@@ -241,7 +241,7 @@ class Computer:
     def status(self):
         """Return each machine that the service knows, by its id."""
         text = self.ask('dealbox status --json 2>&1')[1]
-        return Machines(text, {m['id']: m for m in map(json.loads, re.findall(r'^{.*', text, re.M))})
+        return Machines(text, {m['machine']: m for m in map(json.loads, re.findall(r'^{.*', text, re.M))})
 
     def changes(self, seconds):
         """Return the changes of state since the last call, or wait some seconds for the first."""
@@ -257,7 +257,7 @@ class Computer:
                 told.append(json.loads(line))
             except ValueError:
                 pass    # half a line, left by a kill
-        self.states.update((m['id'], m['state']) for m in told)
+        self.states.update((m['machine'], m['state']) for m in told)
         return told
 
     def answer(self, machine):
@@ -265,12 +265,12 @@ class Computer:
         if machine['state'] in harness.World.PRESS:
             self.ask('busctl call io.dealbox1 %s io.dealbox1.Machine Start' % machine['path'])
         elif machine['state'] in harness.World.TAKE_OUT:
-            self.machines[machine['id']].tell('remove')
+            self.machines[machine['machine']].tell('remove')
 
     def work(self, seconds=0.5):
         """Let the operator follow all instructions. Return the changes of state meanwhile."""
         told = self.changes(seconds)
-        latest = {m['id']: m for m in told}
+        latest = {m['machine']: m for m in told}
         # an operator's action may have come too late for the state that it was for
         if not told and time.monotonic() > self.asked + QUIET:
             latest = self.status()

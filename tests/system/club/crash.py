@@ -92,7 +92,7 @@ def work(c, seconds):
     while time.monotonic() < end:
         for m in c.work(max(0, min(0.2, end - time.monotonic()))):
             if m['state'] == 'take-out':
-                told.add((m['id'], m['insertion']))
+                told.add((m['machine'], m['insertion']))
     # That state comes only if the board is still in when it is recorded. The emulator's operator takes
     # it out 150 ms after its last card, and the service waits 300 ms for a stop behind that card.
     for line in c.ask('cat ' + JUDGED)[1].splitlines():

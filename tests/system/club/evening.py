@@ -191,7 +191,7 @@ def test_commands_agree_with_what_was_dealt(c):
     assert looks == dict.fromkeys(['module', 'secure-boot', 'permission', 'udev', 'service', 'polkit', 'panel', 'machine'],
                                   'good'), looks
     # the traces reveal the deals, so members of the group may not read them
-    traces = 'dealbox ledger traces %d /root/traces' % job['id']
+    traces = 'dealbox ledger traces %d /root/traces' % job['job']
     got, text = c.ask('runuser -u alice -- ' + traces)
     assert got == 2 and 'may not do that' in text, (got, text)
     c.run(traces)

@@ -41,7 +41,7 @@ def test_says_when_a_job_is_finished(w):
 
 
 def test_json_is_that_of_a_machine_of_its_own(w):
-    """The same objects with the same names; the service adds which machine it was."""
+    """The same objects with the same names; the service adds which machine it was, and tells no differences."""
     w.add_emulator('ALONE', '--speed', '0')
     uri = 'emu:%s/ALONE' % w.dir
     alone = w.command_with_enter('deal', '-m', uri, '--boards', '3', '--json', set_file)
@@ -51,10 +51,10 @@ def test_json_is_that_of_a_machine_of_its_own(w):
     shapes = []
     for text in (alone.stdout, mine):
         lines = [json.loads(line) for line in text.splitlines()]
-        shapes.append({line['event']: set(line) for line in lines if line['event'] != 'operator'})
-    assert shapes[0]['board'] | {'machine'} == shapes[1]['board'], shapes
+        shapes.append({line['kind']: set(line) for line in lines if line['kind'] != 'operator'})
+    assert shapes[0]['board'] - {'differences'} | {'machine'} == shapes[1]['board'], shapes
     assert shapes[0]['summary'] == shapes[1]['summary'], shapes
-    board, = [json.loads(line) for line in mine.splitlines() if '"board",' in line]
+    board, = [json.loads(line) for line in mine.splitlines() if '"kind":"board"' in line]
     assert board['verdict'] == 'exact' and board['machine'] == 'FIRST', board
 
 
@@ -371,7 +371,7 @@ def test_certificates_are_made_of_the_record(w):
     result = w.command('deal', '--resume', '--certify', pc, rr1)
     assert result.returncode == 0 and 'is done: 1 boards are certified now, 1 were already' in result.stdout, result
     again = w.command('deal', '--resume', '--certify', pc, '--json', rr1)
-    assert json.loads(again.stdout.splitlines()[-1])['now'] == 0 and again.returncode == 0, again
+    assert json.loads(again.stdout.splitlines()[-1])['certified_now'] == 0 and again.returncode == 0, again
     other = w.dir + '/tournament/rr2.pbn'
     assert w.command('square', 'deal', club, '-P', '1', '-s', '2', '-d', os.path.dirname(rr1)).returncode == 0
     result = w.command('deal', '--resume', '--certify', pc, other)

@@ -354,7 +354,7 @@ def test_commands_speak_to_the_service(w):
     result = w.command('status')
     assert result.returncode == 0 and 'FIRST: press-start\n  Press start to deal board 1' in result.stdout
     state = json.loads(w.command('status', '--json').stdout.splitlines()[0])
-    assert state['id'] == 'FIRST' and state['board'] == 1 and not state['dealing'], state
+    assert state['machine'] == 'FIRST' and state['board'] == 1 and not state['dealing'], state
     result = w.command('pause', '999999')
     assert result.returncode == 2 and 'Unknown object' in result.stderr, result
     # what was dealt of one
@@ -364,7 +364,7 @@ def test_commands_speak_to_the_service(w):
     exact = re.findall(r'^  board \d+, copy \d+: insertion \d+ of machine \w+: exact$', result.stdout, re.M)
     assert len(exact) == w.job(done)['Recorded'] > 0, result
     lines = [json.loads(line) for line in w.command('jobs', '--json', done.rsplit('/', 1)[1]).stdout.splitlines()]
-    assert lines[0]['state'] == 'done' and [x['outcome'] for x in lines[1:]].count('exact') == len(exact), lines
+    assert lines[0]['state'] == 'done' and [x.get('outcome') for x in lines[1:]].count('exact') == len(exact), lines
     result = w.command('jobs', '999999')
     assert result.returncode == 2 and 'no job 999999' in result.stderr, result
     # one board
@@ -621,7 +621,7 @@ def test_doctor_looks_in_order(w):
     looks = {f['look']: f['found'] for f in found}
     assert list(looks) == LOOKS, looks
     assert looks['service'] == looks['panel'] == looks['machine'] == 'good', found
-    assert all(f['mend'] for f in found if f['found'] != 'good'), found
+    assert all(f['next'] for f in found if f['found'] != 'good'), found
     assert 'dealboxd has ' in w.command('doctor').stdout
 
 
@@ -633,7 +633,7 @@ def test_report_tells_all_but_cards(w):
     with open(path) as file:
         text = file.read()
     for part in [r'==== versions\ndealbox \d', r'==== kernel\nLinux', r'==== doctor\nmodule ',
-                 r'==== machines of the service\n\{.*"id":"FIRST"', r'==== jobs of the service\n\{.*"kept"',
+                 r'==== machines of the service\n\{.*"machine":"FIRST"', r'==== jobs of the service\n\{.*"kept"',
                  r'==== ledger\nthe ledger is sound: \d+ records', r'FIRST\n  boards-dealt \d+\n',
                  r'  parameter 1: \d+ \(\d+ to \d+\)', r'==== journal of the service\n.', r'==== settings\n.']:
         assert re.search(part, text, re.S if 'jobs' in part else 0), (part, text)

@@ -3,7 +3,6 @@
 """dealbox event: an event in PostgreSQL, and what each role may do there."""
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -64,7 +63,13 @@ def refused(state, function, *args):
 
 
 def everything(box, name, user="director"):
-    found, = box.dealbox("event", "status", "--json", "-d", SERVER.address(name, user)).expect(0).json()
+    """Return the line of the event, with lists of the other lines by their kinds."""
+    found, *lines = box.dealbox("event", "status", "--json", "-d", SERVER.address(name, user)).expect(0).json()
+    assert found.pop("kind") == "event", found
+    for kind in "pc", "job", "machine", "surplus", "dismissed", "again":
+        found[kind] = []
+    for line in lines:
+        found[line.pop("kind")].append(line)
     return found
 
 
@@ -87,7 +92,7 @@ def an_event_begins_once_with_a_key_of_its_own(box):
     box.dealbox("event", "status", "-d", SERVER.address(name, "director")).expect(0, "Cup: fingerprint [0-9a-f-]{24}, lease 60 min, margin 15 min")
     found = everything(box, name)
     assert re.fullmatch("(....-){4}....", found.pop("fingerprint"))
-    assert found == {"event": "Cup", "rehearsal": False, "lease": 3600, "margin": 900, "pcs": [], "jobs": [], "machines": [],
+    assert found == {"event": "Cup", "rehearsal": False, "lease_s": 3600, "margin_s": 900, "pc": [], "job": [], "machine": [],
                      "surplus": [],
                      "dismissed": [], "again": []}, found
 
@@ -174,7 +179,7 @@ def a_copy_is_taken_once(box):
     refused("DB004", take, name, "a", a, 1, 4)                  # or a message from the past
     refused("DB003", take, name, "a", a, 4, 4)                  # the server has forgotten one
     found = everything(box, name)
-    assert [(pc["pc"], pc["held"], pc["state"]) for pc in found["pcs"]] == [("A", 4, "here"), ("B", 2, "here")], found
+    assert [(pc["pc"], pc["held"], pc["state"]) for pc in found["pc"]] == [("A", 4, "here"), ("B", 2, "here")], found
 
 
 @test
@@ -237,7 +242,7 @@ def somebody_may_say_that_a_pc_is_lost(box):
     assert report("m1", 1) == ["surplus"], "a repetition changes nothing"
     found = everything(box, name)
     assert [(s["board"], s["copy"], s["pc"], s["machine"]) for s in found["surplus"]] == [(1, 1, "A", "m1")], found
-    assert found["jobs"][0]["recorded"] == 1, found
+    assert found["job"][0]["recorded"] == 1, found
     box.dealbox("event", "status", "-d", SERVER.address(name, "a")).expect(
         0, "surplus board 1: job %d, board 1, copy 1 of A .machine m1, insertion 1.: take it out of play" % one, "A +lost .*, said by director")
     SERVER.sql(name, "SELECT dealbox.back('%s', 3, '%s')" % (a, NOBODY % 3), "a")
@@ -286,8 +291,8 @@ def fetch(box, name, user, one):
 
 
 def hands(box, path):
-    shown = json.loads(box.dealbox("show", "--reveal", "--json", path).expect(0).out)
-    return [(board["board"], board["deal"]) for board in shown["deals"]]
+    shown = box.dealbox("show", "--reveal", "--json", path).expect(0).json()
+    return [(board["board"], board["deal"]) for board in shown if board["kind"] == "board"]
 
 
 @test
@@ -308,12 +313,12 @@ def a_set_reaches_the_pcs_that_were_admitted(box):
     box.dealbox("event", "admit", "A", key, "-k", "key", "-d", director).expect(0, "A may deal")
     member(box, name, "b")
     added, = add(box, name, "final", "--copies", "3", "-j").expect(0).json()
-    assert added == {"job": 1, "pcs": 1}, added
+    assert added == {"kind": "job", "job": 1, "pcs": 1}, added
     fetch(box, name, "a", 1).expect(0, "a1.pbn has the 24 deals of job 1, session final")
     assert hands(box, "a1.pbn") == hands(box, SET)
     fetch(box, name, "b", 1).expect(1, "not admitted")
     fetch(box, name, "a", 2).expect(2, "no set of job 2")
-    job_of = everything(box, name)["jobs"][0]
+    job_of = everything(box, name)["job"][0]
     assert (job_of["boards"], job_of["copies"], job_of["session"]) == (24, 3, "final"), job_of
     add(box, name, "semi-final").expect(1, "board 1 has the deal of a board of session final")
     add(box, name, "semi-final", "--replay").expect(0)
@@ -324,14 +329,14 @@ def a_job_is_added_once(box):
     """Also if the answer was lost: each of its copies would count twice."""
     name = event(box)
     add(box, name).expect(1, "no PC that is admitted", "dealbox event admit")
-    assert everything(box, name)["jobs"] == []
+    assert everything(box, name)["job"] == []
     admit(box, name, "a")
     with Cut(SERVER, b"COMMIT\0") as cut:
         box.dealbox("event", "add", "final", SET, "-k", "key", "-d", cut.address(name, "director")).expect(
             3, "connection .* was lost", "event status. says whether the job is there")
     add(box, name).expect(1, "the deal of board 1 is in job [0-9]+ of session final already", "event status")
     add(box, name, "final", "--replay").expect(1, "already")
-    assert [job_["session"] for job_ in everything(box, name)["jobs"]] == ["final"]
+    assert [job_["session"] for job_ in everything(box, name)["job"]] == ["final"]
 
 
 @test
@@ -455,7 +460,7 @@ def a_pc_leaves(box):
     leave().expect(0, "A has left")
     assert not os.path.exists("a/identity")
     leave().expect(2, "has not joined")
-    assert everything(box, name)["pcs"] == []
+    assert everything(box, name)["pc"] == []
     box.dealbox("event", "join", "A", fingerprint(box, name), "-f", "a", "-d", SERVER.address(name, "a")).expect(2, "or was a PC")
 
 
@@ -498,7 +503,7 @@ def who_runs_the_database_gets_no_deal_and_gives_none(box):
     # a PC of the owner's, with the admission of A
     owner("UPDATE dealbox.pc SET public_key = decode(repeat('09', 32), 'hex') WHERE name = 'B'")
     add(box, name, "third", "--replay").expect(2, "admitted with another key")
-    assert len(everything(box, name)["jobs"]) == 2
+    assert len(everything(box, name)["job"]) == 2
     # the event's key instead of that of another
     os.rename("key", "key1")
     box.write("key", b"%064d\n" % 7)
@@ -557,10 +562,10 @@ def a_ledger_is_reported_once(box):
     send(box, name, "b", local, 1, of_b).expect(1, "1 boards count, 1 are surplus", "board 3, copy 1 of machine other is surplus")
     found = everything(box, name)
     assert [(s["board"], s["copy"], s["pc"]) for s in found["surplus"]] == [(3, 1, "B")], found
-    assert found["jobs"][0]["recorded"] == 7, found
+    assert found["job"][0]["recorded"] == 7, found
     # its ledger on another PC: somebody has copied it, and its boards count once
     send(box, name, "a", local, 1, of_b).expect(1, "0 boards count, 2 are surplus")
-    assert everything(box, name)["jobs"][0]["recorded"] == 7
+    assert everything(box, name)["job"][0]["recorded"] == 7
 
 
 def director(box, name, *words):
@@ -745,7 +750,7 @@ def a_pc_is_removed_for_good(box):
     os.chmod("a-before/lease", 0o600)
     box.dealbox("event", "leave", "--yes", "-f", "a-before", "-d", SERVER.address(name, "a")).expect(0, "A has left")
     found = everything(box, name)
-    assert [(pc["pc"], pc["state"]) for pc in found["pcs"]] == [("A", "left"), ("A2", "here"), ("B", "here")], found
+    assert [(pc["pc"], pc["state"]) for pc in found["pc"]] == [("A", "left"), ("A2", "here"), ("B", "here")], found
 
 
 @test
@@ -827,9 +832,9 @@ def a_surplus_board_is_taken_out_of_play(box):
     director(box, name, "dismiss", str(surplus["number"])).expect(0, "dismissed")
     director(box, name, "dismiss", str(surplus["number"])).expect(2, "no surplus board")
     found = everything(box, name)
-    assert found["surplus"] == [] and found["jobs"][0]["recorded"] == 1, found
-    assert [(one["number"], one["by"]) for one in found["dismissed"]] == [(surplus["number"], "director")], found
-    assert re.fullmatch("20[0-9-]{8}T[0-9:]{8}Z", found["dismissed"][0]["at"]), found
+    assert found["surplus"] == [] and found["job"][0]["recorded"] == 1, found
+    assert [(one["number"], one["dismissed_by"]) for one in found["dismissed"]] == [(surplus["number"], "director")], found
+    assert re.fullmatch("20[0-9-]{8}T[0-9:]{8}Z", found["dismissed"][0]["dismissed_at"]), found
     director(box, name, "status").expect(0, "out of play, said by director at 20.*board 1, copy 1 of B")
     send(box, name, "b", local, 1, of_b).expect(0, "0 are surplus, 1 were taken back")
 
@@ -847,7 +852,7 @@ def a_false_record_is_void(box):
     box.dealbox("event", "void", "1", "2", "1", "-d", SERVER.address(name, "director")).expect(1)
     director(box, name, "void", "1", "2", "1").expect(0, "the report of A is void; the copy is open again")
     director(box, name, "void", "1", "2", "1").expect(2, "no board counts")
-    assert everything(box, name)["jobs"][0]["recorded"] == 1
+    assert everything(box, name)["job"][0]["recorded"] == 1
     # the PC repeats its report: a board that a person has taken out of play does not count again
     send(box, name, "a", local, 1, of_a).expect(0, "1 boards count, 0 are surplus, 1 were taken back")
     b, = SERVER.sql(name, "SELECT token FROM dealbox.pc WHERE name = 'B'")
@@ -858,14 +863,14 @@ def a_false_record_is_void(box):
     assert "1|2|1" not in but and but, but
     SERVER.sql(name, "SELECT dealbox.give_back('%s', 2, '%s', '{%s}', '{%s}', '{%s}')" % (
         a, NOBODY % 2, *(",".join(row.split("|")[n] for row in but) for n in range(3))), "a")
-    assert everything(box, name)["again"] == [{"job": 1, "session": "final", "board": 2, "copy": 1, "dealt by": "A"}]
+    assert everything(box, name)["again"] == [{"job": 1, "session": "final", "board": 2, "copy": 1, "dealt_by": "A"}]
     director(box, name, "status").expect(0, r"job 1, board 2, copy 1 must be dealt again: by another PC, or .*\(A\)")
     assert take(name, "b", b, 1, 1) == [(1, 2, 1)]
     assert not everything(box, name)["again"]
     local = dealt(box, "final", "2", 1, "other")
     send(box, name, "b", local, 1, moved(box, "of-b")).expect(0, "1 boards count")
     found = everything(box, name)
-    assert found["jobs"][0]["recorded"] == 2 and [one["pc"] for one in found["dismissed"]] == ["A"], found
+    assert found["job"][0]["recorded"] == 2 and [one["pc"] for one in found["dismissed"]] == ["A"], found
 
 
 def certified(box, name, user):
@@ -912,7 +917,7 @@ def an_old_copy_of_a_pc_shows(box):
     # that of today again, and the other one when it has grown
     certify(box, name, "a", machine, "4").expect(0)
     certify(box, name, "a", machine, "5-7", "old-pc").expect(1, "do not continue")
-    found, = director(box, name, "audit", "-j").expect(
+    found = director(box, name, "audit", "-j").expect(
         1, "head 4: it has fewer", "head 6: it does not continue the one before").json()
     assert [(log["pc"], log["heads"], log["wrong"], log["certificates"]) for log in found] == [("A", 6, 2, 5)], found
     # rebuilt, with a copy of its certificates: another name hides nothing
@@ -998,7 +1003,7 @@ def machines_of_one_name_are_at_many_pcs(box):
         for _ in range(2):
             assert SERVER.sql(name, "SELECT dealbox.report('%s', 'port:local:/dev/dealbox0', 1, %d, 1, %d, md5('1')::uuid, "
                               "'exact', now())" % (token, one, copy), user) == ["counts"]
-    assert everything(box, name)["jobs"][0]["recorded"] == 2
+    assert everything(box, name)["job"][0]["recorded"] == 2
 
 
 @test

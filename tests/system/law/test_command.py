@@ -35,7 +35,7 @@ def verdicts(box, record):
     box.write("night.law", record)
     result = box.dealbox("law", "judge", "--json", "night.law")
     assert result.status in (0, 1), result.err
-    return [(r["deal"], r.get("board"), r["verdict"]) for r in result.json() if r.get("event") == "verdict"], result.status
+    return [(r["record_deal"], r.get("board"), r["verdict"]) for r in result.json() if r["kind"] == "verdict"], result.status
 
 
 @test
@@ -139,11 +139,11 @@ def everything_in_the_language(box):
 def a_record_from_standard_input_as_json(box):
     command = box.begin("law", "judge", "-j", "-", stdin=subprocess.PIPE)
     ruling, verdict = command.finish(FACEUP).expect(1).json()
-    assert verdict == {"event": "verdict", "deal": 1, "verdict": "redeal", "line": 8, "language": "en",
+    assert verdict == {"kind": "verdict", "record_deal": 1, "verdict": "redeal", "line": 8, "language": "en",
                        "text": "The cards must be dealt again."}, verdict
     assert ruling == {
-        "line": 8, "ruling": "redeal", "rules": "rubber", "reference": "10(a)(i)", "see": "6(e)", "who": "S",
-        "pack": "red", "shuffle": True, "cut": True, "facts": [8], "language": "en",
+        "kind": "ruling", "line": 8, "ruling": "redeal", "rules": "rubber", "reference": "10(a)(i)", "see": "6(e)", "who": "S",
+        "pack": "red", "shuffle": True, "cut": True, "fact_lines": [8], "language": "en",
         "text": "A card was turned face up in dealing. There must be a redeal: South deals, with pack red, "
                 "shuffled and cut anew. See also: 6(e)."}, ruling
 
@@ -178,7 +178,7 @@ def a_ruleset(box):
     box.dealbox("law", "rules", "duplicate-2007").expect(0, r"to one hand: not forbidden", r"\n6D1 .*16C")
     box.dealbox("law", "rules", "rubber").expect(0, r"portion of the cut: at least 4", r"\n12\(b\)\(ii\)")
     rules, = box.dealbox("law", "rules", "preferans", "--json").expect(0).json()
-    assert (rules["cards"], rules["hands"], rules["hand_cards"], rules["packet"], rules["talon_cards"]) == \
+    assert (rules["cards"], rules["hand_count"], rules["hand_cards"], rules["packet"], rules["talon_cards"]) == \
         (32, 3, 10, 2, 2), rules
     box.dealbox("law", "rules", "whist").expect(2, "there is no ruleset 'whist'", "there are: duplicate-2007")
 

@@ -365,8 +365,8 @@ test("what came of a test deal", () => {
 	assert.doesNotMatch(p.present(machine("used", { Test: tested(), Insertion: 41 }), null, "en").title, /^Test/);
 });
 
-const wrong = (code, more = {}) => ({ file: "standard input", board: null, line: null, severity: table.problems[code].severity ? "problem" : "note",
-				      code, message: "in English", ...more });
+const wrong = (problem, more = {}) => ({ kind: "problem", file: "standard input", severity: table.problems[problem].severity ? "problem" : "note",
+					 problem, text: "in English", ...more });
 
 test("each code of a problem has a sentence in every language, and no field is left", () => {
 	const codes = Object.keys(table.problems);
@@ -374,35 +374,35 @@ test("each code of a problem has a sentence in every language, and no field is l
 	assert.ok(codes.length > 60);
 	for (const language of languages)
 		for (const code of codes) {
-			const said = problems.problem_sentence(language, wrong(code, { hand: "E", hands: "NW", count: 12, expected: 13, text: "board 9" }));
+			const said = problems.problem_sentence(language, wrong(code, { hand: "E", hands: "NW", count: 12, expected: 13, quote: "board 9" }));
 
 			assert.doesNotMatch(said, /[{}]|undefined|NaN/, `${language}: ${code}`);
 			if (language !== "en")
-				assert.notEqual(said, problems.problem_sentence("en", wrong(code, { hand: "E", hands: "NW", count: 12, expected: 13, text: "board 9" })),
+				assert.notEqual(said, problems.problem_sentence("en", wrong(code, { hand: "E", hands: "NW", count: 12, expected: 13, quote: "board 9" })),
 						`${language}: ${code}`);
 		}
 });
 
 test("problems in words: seats, plural forms, places, how many more", () => {
-	const said = (language, code, more) => problems.problem_lines(language, { problems: [wrong(code, more)], counts: { [code]: 1 } });
+	const said = (language, code, more) => problems.problem_lines(language, [wrong(code, more)], { [code]: 1 });
 
-	assert.deepEqual(said("en", "card-repeated", { board: "7", line: 12, hands: "EW" }), ["Board 7, line 12: a card is there twice, held by East and West"]);
-	assert.deepEqual(said("nb", "card-repeated", { board: "7", hands: "S" }), ["Mappe 7: et kort finnes to ganger, hos Syd alene"]);
+	assert.deepEqual(said("en", "card-repeated", { board: 7, line: 12, hands: "EW" }), ["Board 7, line 12: a card is there twice, held by East and West"]);
+	assert.deepEqual(said("nb", "card-repeated", { board: 7, hands: "S" }), ["Mappe 7: et kort finnes to ganger, hos Syd alene"]);
 	assert.deepEqual([1, 2, 12].map(count => said("ru", "hand-size", { hand: "N", count, expected: 13 })[0]),
 			 ["Север: 1 карта, а не 13", "Север: 2 карты, а не 13", "Север: 12 карт, а не 13"]);
 	assert.deepEqual([1, 12].map(count => said("en", "hand-size", { hand: "N", count, expected: 13 })[0]),
 			 ["North has 1 card, not 13", "North has 12 cards, not 13"]);
-	assert.deepEqual(said("fr", "deal-repeated", { board: "9", byte: 0, text: "board 3" }), ["Étui 9: la même donne que\u00a0: étui 3"]);
+	assert.deepEqual(said("fr", "deal-repeated", { board: 9, byte: 0, quote: "board 3" }), ["Étui 9: la même donne que\u00a0: étui 3"]);
 	assert.deepEqual(said("el", "format-unknown").length, 1);
 	/* notes are no reason, and a code of a newer tool has its message */
 	assert.deepEqual(said("nb", "ten-as-10"), []);
-	assert.deepEqual(problems.problem_lines("nb", { problems: [{ ...wrong("card-missing"), code: "moon-phase" }], counts: {} }), ["in English"]);
-	const many = Array.from({ length: 9 }, (_, n) => wrong("card-missing", { board: String(n + 1) }));
+	assert.deepEqual(problems.problem_lines("nb", [{ ...wrong("card-missing"), problem: "moon-phase" }], {}), ["in English"]);
+	const many = Array.from({ length: 9 }, (_, n) => wrong("card-missing", { board: n + 1 }));
 
-	assert.equal(problems.problem_lines("ru", { problems: many, counts: { "card-missing": 1500 } }).at(-1), "и ещё 1494 такие ошибки");
-	assert.equal(problems.problem_lines("ru", { problems: many, counts: { "card-missing": 9 } }).length, 7);
+	assert.equal(problems.problem_lines("ru", many, { "card-missing": 1500 }).at(-1), "и ещё 1494 такие ошибки");
+	assert.equal(problems.problem_lines("ru", many, { "card-missing": 9 }).length, 7);
 	/* thirteen cards of one deal */
-	assert.deepEqual(problems.problem_lines("en", { problems: [...many.slice(0, 1), ...many.slice(0, 1), wrong("ten-as-10")], counts: { "card-missing": 2, "ten-as-10": 1 } }),
+	assert.deepEqual(problems.problem_lines("en", [...many.slice(0, 1), ...many.slice(0, 1), wrong("ten-as-10")], { "card-missing": 2, "ten-as-10": 1 }),
 			 ["Board 1: a card is missing (× 2)"]);
 });
 

@@ -111,6 +111,6 @@ def compare(name, game, deal):
     tag = re.search(r'\[OptimumScore "(NS|EW) ([+-]?\d+)"', game)
     if tag:
         score = int(tag[2]) * (1 if tag[1] == "NS" else -1)
-        assert score == deal["double_dummy"]["par"]["score_ns"], (name, deal, tag[0])
+        assert score == deal["double_dummy"]["par"]["score"], (name, deal, tag[0])
         found += 1
     return found

@@ -729,11 +729,11 @@ def json_is_json(box):
     machine = box.machine(scenario="deal 1 position 20: misread")
     result = box.deal("--json", "-m", machine.uri, "--boards", "1-2", SET).expect(0)
     lines = result.json()
-    boards = [line for line in lines if line["event"] == "board"]
+    boards = [line for line in lines if line["kind"] == "board"]
     assert [(line["board"], line["verdict"]) for line in boards] == \
         [(1, "void"), (1, "exact"), (2, "exact")], boards
-    assert any(line["event"] == "operator" for line in lines)
-    assert lines[-1]["event"] == "summary" and lines[-1]["exact"] == 2 and lines[-1]["done"]
+    assert any(line["kind"] == "operator" for line in lines)
+    assert lines[-1]["kind"] == "summary" and lines[-1]["exact"] == 2 and lines[-1]["done"]
     assert result.err == ""
 
 

@@ -21,13 +21,23 @@ def game(board, hands, **tags):
     return "\n".join(lines + ['[Deal "N:%s"]' % hands, "", ""])
 
 
+class Answer:
+    """The lines of show or check, by what they are about."""
+
+    def __init__(self, result):
+        lines = result.json()
+        self.boards = [line for line in lines if line["kind"] == "board"]
+        self.problems = [line for line in lines if line["kind"] == "problem"]
+        self.summary, = [line for line in lines if line["kind"] == "summary"]
+        assert lines == [*self.boards, *self.problems, self.summary], lines
+
+
 def show(box, *args, status=0, **options):
-    result = box.dealbox("show", "--json", *args, **options).expect(status)
-    return json.loads(result.out)
+    return Answer(box.dealbox("show", "--json", *args, **options).expect(status))
 
 
 def cards(answer):
-    return [deal["deal"] for deal in answer["deals"]]
+    return [deal["deal"] for deal in answer.boards]
 
 
 @test
@@ -35,19 +45,19 @@ def show_gives_the_deals_and_the_problems_as_json(box):
     box.write("a.pbn", game(7, HANDS, Dealer="N", Vulnerable="None") + game(8, TWICE) +
               game(None, OTHER) + game("2-1", OTHER.replace("754", "75").replace("AKT", "AKT4")))
     answer = show(box, "a.pbn")
-    assert answer["deals"][0] == {"board": "7", "dealer": "N", "vulnerable": "None", "deal": "N:" + HANDS}
-    assert answer["deals"][1] == {"board": None, "dealer": None, "vulnerable": None, "deal": "N:" + OTHER}
-    assert len(answer["deals"]) == 2
-    problems = {(p["board"], p["code"], p["line"]) for p in answer["problems"]}
-    assert ("8", "card-repeated", 7) in problems, problems
-    assert ("8", "card-missing", 7) in problems, problems
+    assert answer.boards[0] == {"kind": "board", "board": 7, "dealer": "N", "vulnerable": "None", "deal": "N:" + HANDS}
+    assert answer.boards[1] == {"kind": "board", "deal": "N:" + OTHER}
+    assert len(answer.boards) == 2
+    problems = {(p.get("board", p.get("board_label")), p["problem"], p["line"]) for p in answer.problems}
+    assert (8, "card-repeated", 7) in problems, problems
+    assert (8, "card-missing", 7) in problems, problems
     assert (None, "board-missing", 9) in problems, problems
     assert ("2-1", "hand-size", 12) in problems, problems
-    assert ("7", "dealer-contradicts", 2) in problems, problems
-    assert all(p["file"] == "a.pbn" and p["message"] for p in answer["problems"])
-    assert_secret(" ".join(p["message"] for p in answer["problems"]))
+    assert (7, "dealer-contradicts", 2) in problems, problems
+    assert all(p["file"] == "a.pbn" and p["text"] for p in answer.problems)
+    assert_secret(" ".join(p["text"] for p in answer.problems))
     revealed = show(box, "--reveal", "a.pbn")
-    assert [p["message"] for p in revealed["problems"] if p["code"] == "card-repeated"] == \
+    assert [p["text"] for p in revealed.problems if p["problem"] == "card-repeated"] == \
         ["SA is there twice, held by East and West"]
 
 
@@ -68,21 +78,22 @@ def check_answers_with_its_status_and_tells_no_card(box):
         1, "bad.pbn:5: board 2: a card is there twice, held by East and West", "problems: 2")
     assert_secret(result.out + result.err)
     box.dealbox("check", "--reveal", "bad.pbn").expect(1, "SA is there twice", "S7 is missing")
-    answer = json.loads(box.dealbox("check", "--json", "bad.pbn").expect(1).out)
-    assert answer["complete"] == 1
-    assert [p["code"] for p in answer["problems"]] == ["card-repeated", "card-missing"]
-    assert_secret(json.dumps(answer))
+    result = box.dealbox("check", "--json", "bad.pbn").expect(1)
+    answer = Answer(result)
+    assert answer.summary["deals"] == 1 and not answer.boards
+    assert [p["problem"] for p in answer.problems] == ["card-repeated", "card-missing"]
+    assert_secret(result.out)
     # the members that the sentence shows, so that a program can translate it; no card, even to who may see it
-    shown = ("file", "line", "byte", "board", "severity", "code", "message", "hand", "hands", "count", "expected", "text")
-    assert [p.get("hands") for p in answer["problems"]] == ["EW", None]
-    assert all(set(p) <= set(shown) for p in answer["problems"])
-    revealed = json.loads(box.dealbox("check", "--json", "--reveal", "bad.pbn").expect(1).out)
-    for one in revealed["problems"]:
-        one.pop("message")
-    assert_secret(json.dumps(revealed))
+    shown = ("file", "kind", "line", "byte", "board", "severity", "problem", "text", "hand", "hands", "count", "expected", "quote")
+    assert [p.get("hands") for p in answer.problems] == ["EW", None]
+    assert all(set(p) <= set(shown) for p in answer.problems)
+    revealed = Answer(box.dealbox("check", "--json", "--reveal", "bad.pbn").expect(1))
+    for one in revealed.problems:
+        one.pop("text")
+    assert_secret(json.dumps(revealed.problems))
     box.write("short.pbn", game(1, OTHER.replace("754", "75")))
-    short = [p for p in json.loads(box.dealbox("check", "--json", "short.pbn").expect(1).out)["problems"]
-             if p["code"] == "hand-size"][0]
+    short = [p for p in Answer(box.dealbox("check", "--json", "short.pbn").expect(1)).problems
+             if p["problem"] == "hand-size"][0]
     assert (short["count"], short["expected"], short["hand"] in "NESW") == (12, 13, True), short
 
 
@@ -101,7 +112,7 @@ def what_cannot_be_read_is_status_2(box):
     box.dealbox("check").expect(2, "name of a file")
     box.dealbox("check", "--from", "doc", "good.pbn").expect(2, "no format 'doc'")
     answer = show(box, "none.pbn", status=2)
-    assert answer["problems"][0]["code"] == "file-unreadable"
+    assert answer.problems[0]["problem"] == "file-unreadable"
 
 
 @test
@@ -110,16 +121,16 @@ def several_files_are_one_set(box):
     box.write("b.pbn", game(2, OTHER))
     box.dealbox("convert", "b.pbn", "b.dlm").expect(0)
     answer = show(box, "a.pbn", "b.dlm")
-    assert [deal["board"] for deal in answer["deals"]] == ["1", "2"]
-    assert answer["problems"] == []
+    assert [deal["board"] for deal in answer.boards] == [1, 2]
+    assert answer.problems == []
     box.write("c.pbn", game(2, HANDS))
     answer = show(box, "a.pbn", "b.dlm", "c.pbn")
-    assert [p["code"] for p in answer["problems"]] == ["board-repeated", "deal-repeated"]
-    assert answer["problems"][1]["message"] == "the same deal as board 1"
+    assert [p["problem"] for p in answer.problems] == ["board-repeated", "deal-repeated"]
+    assert answer.problems[1]["text"] == "the same deal as board 1"
     turned = " ".join(HANDS.split()[1:] + HANDS.split()[:1])
     box.write("d.pbn", game(3, turned))
     answer = show(box, "a.pbn", "b.dlm", "d.pbn")
-    assert [p["code"] for p in answer["problems"]] == ["deal-rotated"]
+    assert [p["problem"] for p in answer.problems] == ["deal-rotated"]
 
 
 @test
@@ -152,7 +163,7 @@ def convert_from_standard_input_to_standard_output(box):
 def convert_chosen_boards(box):
     box.dealbox("convert", SET, "a.dup", "--boards", "5-8").expect(0)
     answer = show(box, "a.dup")
-    assert [deal["board"] for deal in answer["deals"]] == ["5", "6", "7", "8"]
+    assert [deal["board"] for deal in answer.boards] == [5, 6, 7, 8]
     assert cards(answer) == cards(show(box, SET))[4:8]
     box.dealbox("convert", SET, "b.dup", "--boards", "1,999").expect(2, "board 999 is not among", "nothing was written")
     box.dealbox("convert", SET, "b.bri", "--boards", "5-8").expect(2, "cannot express", "nothing was written")
@@ -185,15 +196,15 @@ def boards_without_numbers(box):
         box.dealbox("convert", "a.bri", "a." + name).expect(
             2, "boards that have no numbers", "nothing was written", "--first")
     box.dealbox("convert", "a.bri", "a.pbn").expect(0)
-    assert {deal["board"] for deal in show(box, "a.pbn")["deals"]} == {None}
+    assert {deal.get("board") for deal in show(box, "a.pbn").boards} == {None}
     for name in ("pbn", "lin", "csv", "dlm", "dup", "cds"):
         box.dealbox("convert", "--force", "--first", "17", "a.bri", "b." + name).expect(0)
         answer = show(box, "b." + name)
-        assert [deal["board"] for deal in answer["deals"]] == [str(n) for n in range(17, 33)], name
-        assert answer["deals"][0]["vulnerable"] == "None" and answer["deals"][12]["vulnerable"] == "All"
+        assert [deal["board"] for deal in answer.boards] == list(range(17, 33)), name
+        assert answer.boards[0]["vulnerable"] == "None" and answer.boards[12]["vulnerable"] == "All"
         box.dealbox("check", "--first", "1", "b." + name).expect(2, "--first: the boards have numbers")
     answer = show(box, "--first", "17", "a.pbn")
-    assert [deal["board"] for deal in answer["deals"]] == [str(n) for n in range(17, 33)]
+    assert [deal["board"] for deal in answer.boards] == list(range(17, 33))
     # Big Deal says that its boards begin at 1, whatever they are
     with open("b.dup", "rb") as file:
         data = file.read()
@@ -201,7 +212,7 @@ def boards_without_numbers(box):
     box.dealbox("check", "c.dup").expect(1, "have no numbers: some programs always say 1")
     box.dealbox("convert", "c.dup", "c.lin").expect(2, "--first")
     box.dealbox("convert", "--first", "17", "c.dup", "c.lin").expect(0)
-    assert [deal["board"] for deal in show(box, "c.lin")["deals"]] == [str(n) for n in range(17, 33)]
+    assert [deal["board"] for deal in show(box, "c.lin").boards] == list(range(17, 33))
     box.dealbox("convert", "--first", "0", "c.dup", "d.lin").expect(2, "--first")
 
 
@@ -226,7 +237,7 @@ def convert_is_all_or_nothing(box):
         assert file.read() == "what was there before"
     box.dealbox("convert", "bad.pbn", "out.dup", "--force", "--boards", "1,3").expect(2, "gaps in the numbers")
     box.dealbox("convert", "bad.pbn", "out.lin", "--boards", "1,3").expect(0)
-    assert [deal["board"] for deal in show(box, "out.lin")["deals"]] == ["1", "3"]
+    assert [deal["board"] for deal in show(box, "out.lin").boards] == [1, 3]
     assert sorted(os.listdir(".")) == ["bad.pbn", "out.dup", "out.lin"]
 
 
@@ -322,8 +333,8 @@ def many_findings_hide_no_other(box):
     box.write("bad.pbn", game(1, HANDS) * 5000 + game(2, TWICE))
     result = box.dealbox("check", "bad.pbn").expect(1, "problems: 2, notes: 4999")
     assert "board 2: a card is there twice" in result.err.splitlines()[0], result
-    answer = json.loads(box.dealbox("check", "--json", "bad.pbn").expect(1).out)
-    assert answer["counts"] == {"board-again": 4999, "card-missing": 1, "card-repeated": 1}
+    answer = Answer(box.dealbox("check", "--json", "bad.pbn").expect(1))
+    assert answer.summary["problem_counts"] == {"board-again": 4999, "card-missing": 1, "card-repeated": 1}
     box.dealbox("convert", "bad.pbn", "bad.dup").expect(2, "board 2: a card is there twice")
     # what an operator is told: here the number of the board contradicts 30 times
     box.write("bad.pbn", "".join(game(n, HANDS, Dealer="NESW"[n % 4]) for n in range(1, 31)) + game(31, TWICE))
@@ -387,7 +398,7 @@ def what_cannot_be_read_is_not_to_be_mended(box):
 @test
 def text_that_is_not_utf_8_does_not_break_the_json(box):
     box.write("a.pbn", b'[Board "\xf8-\x22]\n'.replace(b"\x22]", b'"]') + game(None, HANDS).encode())
-    assert show(box, "a.pbn")["deals"][0]["board"] == "\xf8-"
+    assert show(box, "a.pbn").boards[0]["board_label"] == "\xf8-"
 
 
 main()

@@ -50,7 +50,7 @@ def a_head_is_short(box):
     assert len(content("head")) < 271, content("head")    # a QR code of version 10
     assert box.dealbox("log", "head", "pc").expect(0).out.encode() == content("head")
     seen, = box.dealbox("log", "head", "pc", "--json").expect(0).json()
-    assert (seen["size"], seen["spoken"], seen["note"].encode()) == (2, spoken, content("head"))
+    assert (seen["certificates"], seen["spoken"], seen["note"].encode()) == (2, spoken, content("head"))
     box.dealbox("log", "check", "--spoken", spoken.upper().replace(" ", "-"), "pc/certificates").expect(
         0, "the first 2 of 2 certificates are those of this head")
     box.dealbox("log", "check", "--spoken", spoken[:-1] + "gx"[spoken[-1] == "g"], "head", "pc/certificates").expect(

@@ -125,7 +125,7 @@ def layouts_and_papers(box):
 def double_dummy_tables_are_those_of_show(box):
     box.write("a.pbn", game(1, HANDS) + '[Board "2"]\n[Deal "N:%s - - -"]\n\n' % HANDS.split()[0])
     box.dealbox("print", "a.pbn", "-o", "a.pdf", "--double-dummy").expect(0)
-    shown = json.loads(box.dealbox("show", "--json", "--double-dummy", "a.pbn").out)["deals"][0]["double_dummy"]
+    shown = box.dealbox("show", "--json", "--double-dummy", "a.pbn").json()[0]["double_dummy"]
     elements = spoken("a.pdf")
     table = elements[[element for element, _ in elements].index("Table"):]
     rows, par = [], None
@@ -142,7 +142,7 @@ def double_dummy_tables_are_those_of_show(box):
         for seat in row[0]:
             heard[seat] = dict(zip(("NT", "S", "H", "D", "C"), map(int, row[1:])))
     assert heard == shown["tricks"], (heard, shown)
-    assert par.startswith("Par %s" % str(shown["par"]["score_ns"]).replace("-", "−")), (par, shown)
+    assert par.startswith("Par %s" % str(shown["par"]["score"]).replace("-", "−")), (par, shown)
     for contract in shown["par"]["contracts"]:
         assert "%d%s" % (contract["level"], dict(S="♠", H="♥", D="♦", C="♣", NT="NT")[contract["denomination"]]) in par
     said = [text for _, text in elements]

@@ -112,8 +112,8 @@ def json_says_that_it_is_a_rehearsal(box):
     run = box.begin("deal", "--rehearse", "--boards", "1", "--json", SET, stdin=subprocess.PIPE)
     result = run.answer("confirm-empty").expect(0)
     events = result.json()
-    assert events[0] == {"event": "rehearsal"}, events[0]
-    assert not [event for event in events if event["event"] == "ledger"]
+    assert events[0] == {"kind": "rehearsal"}, events[0]
+    assert not [event for event in events if event["kind"] == "ledger"]
 
 
 @test

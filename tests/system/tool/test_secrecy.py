@@ -15,8 +15,8 @@ INSTRUMENTED = os.environ["DEALBOX_INSTRUMENTED"] != "none"
 
 def normal(text):
     """Remove harmless differences between runs: times, jobs and file names, and states that passed too fast."""
-    text = re.sub(r"\d+ s, \d+ boards per hour|\"(seconds|job)\":[0-9.e-]+|/tmp/dealbox-\w+", "*", text)
-    return re.sub(r'\{"event":"operator".*\n', "", text)
+    text = re.sub(r"\d+ s, \d+ boards per hour|\"(duration_s|job)\":[0-9.e-]+|/tmp/dealbox-\w+", "*", text)
+    return re.sub(r'\{"kind":"operator".*\n', "", text)
 
 
 @test

@@ -740,7 +740,7 @@ def a_passphrase_opens_what_it_sealed(box):
     with open("a.pbn.sealed", "rb") as sealed:
         result = subprocess.run([DEALBOX, "set", "add", "-", "--json", "--secret-first"], capture_output=True,
                                 env=box.env, input=b"correct hors\n" + sealed.read())
-    assert (result.returncode, result.stdout) == (2, b'{"refused":"secret"}\n'), result
+    assert (result.returncode, result.stdout) == (2, b'{"kind":"refusal","reason":"secret"}\n'), result
     with_line("correct horse\n", "unseal", "-o", "b.pbn", "a.pbn.sealed").expect(0)
     assert content("a.pbn") == content("b.pbn") and mode("b.pbn") == 0o600
     sealed = bytearray(content("a.pbn.sealed"))

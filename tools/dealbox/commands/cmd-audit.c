@@ -51,15 +51,15 @@ static int finding_say(const struct dealbox_audit_finding *finding, void *contex
 	where_text(call, finding->set, finding->board, here, sizeof(here));
 	where_text(call, finding->other_set, finding->other_board, there, sizeof(there));
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("finding");
 		json_add_text(object, "finding", kinds[finding->kind]);
 		json_add_text(object, "file", dealbox_audit_set(call->audit, finding->set));
-		json_add_number(object, "board", finding->board);
+		json_add_known(object, "board", finding->board);
 		json_add_number(object, "deals", (int64_t)finding->count);
 		if (finding->kind != DEALBOX_AUDIT_SORTED) {
 			json_add_text(object, "other_file",
 				      dealbox_audit_set(call->audit, finding->other_set));
-			json_add_number(object, "other_board", finding->other_board);
+			json_add_known(object, "other_board", finding->other_board);
 			json_add_number(object, "turned", finding->turned);
 		}
 		json_say(object);
@@ -93,16 +93,13 @@ static bool tests_say(const struct call *call, size_t *odd)
 
 		*odd += suspicious;
 		if (call->json) {
-			object = json_object_new_object();
+			object = json_line("test");
 			json_add_text(object, "test", t->name);
-			json_object_object_add(object, "enough",
-					       json_object_new_boolean(t->enough));
-			json_object_object_add(object, "statistic",
-					       json_object_new_double(t->statistic));
+			json_add_bool(object, "enough", t->enough);
+			json_add_real(object, "statistic", t->statistic);
 			json_add_number(object, "degrees", t->degrees);
-			json_object_object_add(object, "p", json_object_new_double(t->p));
-			json_object_object_add(object, "corrected",
-					       json_object_new_double(t->corrected));
+			json_add_real(object, "p", t->p);
+			json_add_real(object, "corrected", t->corrected);
 			json_say(object);
 		} else if (!t->enough) {
 			say("%-54s too few deals", t->what);

@@ -264,12 +264,12 @@ static void sentence_say(const struct call *call, const char *sentence, enum sta
 		say("%s", sentence);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "summary", sentence);
-	json_add_number(object, "status", status);
-	json_add_number(object, "promised", (int64_t)call->proof.promised);
-	json_add_number(object, "proven", (int64_t)call->proof.proven);
-	json_add_number(object, "proven_by_machine", (int64_t)call->proof.by_machine);
+	object = json_line("summary");
+	json_add_text(object, "text", sentence);
+	json_add_number(object, "exit_status", status);
+	json_add_number(object, "copies_promised", (int64_t)call->proof.promised);
+	json_add_number(object, "copies_proven", (int64_t)call->proof.proven);
+	json_add_number(object, "copies_proven_by_machine", (int64_t)call->proof.by_machine);
 	if (call->proof.value)
 		json_add_text(object, "value", call->proof.value);
 	json_say(object);
@@ -284,7 +284,7 @@ static enum status refuse(const struct call *call, const char *word, const char 
 		 "REFUSED: %.100s cannot be used, so nothing was checked", path);
 	sentence_say(call, sentence, STATUS_INPUT);
 	if (call->json) {
-		struct json_object *object = json_object_new_object();
+		struct json_object *object = json_line("finding");
 
 		json_add_text(object, "finding", word);
 		json_add_text(object, "text", sentence);
@@ -610,14 +610,14 @@ static void certificate_say(const struct call *call, const struct proof_certific
 		    c->copy, c->machine, c->insertion, text);
 		return;
 	}
-	object = json_object_new_object();
+	object = json_line("certificate");
 	json_add_text(object, "session", c->session);
 	json_add_number(object, "board", c->board);
 	json_add_number(object, "copy", c->copy);
 	json_add_text(object, "machine", c->machine);
-	json_add_number(object, "insertion", c->insertion);
+	json_add_known(object, "insertion", c->insertion);
 	json_add_text(object, "verdict", c->exact ? "exact" : "void");
-	json_object_object_add(object, "proven", json_object_new_boolean(p->proven));
+	json_add_bool(object, "proven", p->proven);
 	json_add_text(object, "word", proof_word_name(p->word));
 	json_add_text(object, "text", text);
 	json_say(object);
@@ -636,7 +636,7 @@ static void finding_say(const struct call *call, const struct finding *finding)
 			say("[%s] %s", finding_name(finding->kind), finding->text);
 		return;
 	}
-	object = json_object_new_object();
+	object = json_line("finding");
 	json_add_text(object, "finding", finding_name(finding->kind));
 	if (c) {
 		json_add_text(object, "session", c->session);

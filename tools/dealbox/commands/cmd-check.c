@@ -58,11 +58,7 @@ static enum status check_run(struct args *args)
 		size_t deals = dealbox_set_count(input.set);
 
 		if (look.json) {
-			printf("{\"complete\":%zu,\"problems\":", deals);
-			set_as_read_problems_json(input.report, look.reveal);
-			fputs(",\"counts\":", stdout);
-			set_as_read_counts_json(input.report);
-			puts("}");
+			set_as_read_json(input.report, deals, look.reveal);
 		} else {
 			set_as_read_complain(input.report, look.reveal);
 			say_boards(input.set);

@@ -18,12 +18,12 @@ static const struct {
 	{ "turn", "N E S W" },
 };
 
-/* Commands whose operands are what another command lists as "id". */
+/* Commands whose operands another command lists, and the key of its JSON that has them. */
 static const struct {
-	const char *list, *commands;
+	const char *list, *key, *commands;
 } operands[] = {
-	{ "status", " accept start release locate test " },
-	{ "jobs", " jobs pause resume cancel priority skip redeal " },
+	{ "status", "machine", " accept start release locate test " },
+	{ "jobs", "job", " jobs pause resume cancel priority skip redeal " },
 };
 
 #define COUNT(table)	(sizeof(table) / sizeof((table)[0]))
@@ -47,7 +47,8 @@ static const char *operand_list(const char *command)
 static void ids_print(void)
 {
 	puts("_dealbox_ids() { dealbox \"$1\" --json 2>/dev/null |\n"
-	     "\tsed -n 's/.*\"id\": *\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'; "
+	     "\tsed -n 's/.*\"'\"$2\"'\": *"
+	     "\"\\{0,1\\}\\([A-Za-z0-9._:-]*\\)\"\\{0,1\\} *[,}].*/\\1/p'\n"
 	     "}");
 }
 
@@ -86,12 +87,13 @@ static void bash_print(void)
 		       "\t\tmapfile -t COMPREPLY < <(compgen -W '%s' -- \"$cur\")\n",
 		       values[n].option, values[n].words);
 	puts("\telif [ \"$prev\" = --machine ]; then\n"
-	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids status)\" -- \"$cur\")");
+	     "\t\tmapfile -t COMPREPLY < <"
+	     "(compgen -W \"$(_dealbox_ids status machine)\" -- \"$cur\")");
 	for (n = 0; n < COUNT(operands); n++)
 		printf("\telif [[ '%s' == *\" ${COMP_WORDS[1]} \"* ]]; then\n"
-		       "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids %s)\" -- "
+		       "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_ids %s %s)\" -- "
 		       "\"$cur\")\n",
-		       operands[n].commands, operands[n].list);
+		       operands[n].commands, operands[n].list, operands[n].key);
 	puts("\telif [ \"$prev\" = help ]; then\n"
 	     "\t\tmapfile -t COMPREPLY < <(compgen -W \"$(_dealbox_commands)\" -- \"$cur\")\n"
 	     "\telse\n"
@@ -145,8 +147,8 @@ static void zsh_print(void)
 	     "local -a commands");
 	ids_print();
 	for (n = 0; n < COUNT(operands); n++)
-		printf("_dealbox_%s() { compadd -- ${(f)\"$(_dealbox_ids %s)\"}; }\n",
-		       operands[n].list, operands[n].list);
+		printf("_dealbox_%s() { compadd -- ${(f)\"$(_dealbox_ids %s %s)\"}; }\n",
+		       operands[n].list, operands[n].list, operands[n].key);
 	puts("commands=(");
 	for (c = commands; *c; c++) {
 		printf("\t'%s:", (*c)->name);

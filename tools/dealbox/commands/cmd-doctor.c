@@ -432,11 +432,11 @@ static void finding_say(const char *name, const struct finding *f, bool json)
 			say("%-12s       %s", "", f->mend);
 		return;
 	}
-	object = json_object_new_object();
-	json_object_object_add(object, "look", json_object_new_string(name));
-	json_object_object_add(object, "found", json_object_new_string(words[f->found]));
-	json_object_object_add(object, "what", json_object_new_string(f->what));
-	json_object_object_add(object, "mend", json_object_new_string(f->mend));
+	object = json_line("look");
+	json_add_text(object, "look", name);
+	json_add_text(object, "found", words[f->found]);
+	json_add_text(object, "text", f->what);
+	json_add_text(object, "next", f->mend);
 	json_say(object);
 }
 

@@ -121,9 +121,9 @@ static void init_say(const struct call *call, const char *name, const char *path
 
 	pool_print(check, print);
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("event");
 		json_add_text(object, "event", name);
-		json_add_text(object, "key", path);
+		json_add_text(object, "key_path", path);
 		json_add_text(object, "fingerprint", print);
 		json_say(object);
 		return;
@@ -317,7 +317,7 @@ static enum status add_run(struct call *call)
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("job");
 		json_add_number(object, "job", job);
 		json_add_number(object, "pcs", pcs);
 		json_say(object);
@@ -507,7 +507,7 @@ static enum status join_run(struct call *call)
 	}
 	pool_print(identity.public_key, print);
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("pc");
 		json_add_text(object, "pc", identity.name);
 		json_add_text(object, "fingerprint", print);
 		json_say(object);
@@ -603,11 +603,11 @@ static void sent_say(const struct call *call, const struct pool_sent *sent)
 				 sent->emulated);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_number(object, "counts", sent->counts);
+	object = json_line("sent");
+	json_add_number(object, "counted", sent->counts);
 	json_add_number(object, "surplus", sent->surplus);
 	json_add_number(object, "withdrawn", sent->withdrawn);
-	json_add_number(object, "no board", sent->no_board);
+	json_add_number(object, "no_board", sent->no_board);
 	json_add_number(object, "refused", sent->refused);
 	json_add_number(object, "emulated", sent->emulated);
 	json_say(object);
@@ -815,63 +815,59 @@ out:
 
 /* ---- status ------------------------------------------------------------- */
 
-struct lists {
-	struct json_object *pcs, *jobs, *machines, *surplus, *dismissed, *again;
-};
-
 static void machine_json(const struct pool_machine *machine, void *context)
 {
-	struct json_object *object = json_object_new_object();
-	struct lists *lists = context;
+	struct json_object *object = json_line("machine");
 
+	(void)context;
 	json_add_text(object, "pc", machine->pc);
 	json_add_text(object, "machine", machine->name);
 	json_add_text(object, "state", machine->state);
-	json_add_number(object, "pace", machine->pace_s);
-	json_add_number(object, "silent", (int64_t)machine->silent_s);
-	json_object_array_add(lists->machines, object);
+	json_add_known(object, "pace_s", machine->pace_s);
+	json_add_number(object, "silent_s", (int64_t)machine->silent_s);
+	json_say(object);
 }
 
 static void pc_json(const struct pool_pc *pc, void *context)
 {
-	struct json_object *object = json_object_new_object();
-	struct lists *lists = context;
+	struct json_object *object = json_line("pc");
 
+	(void)context;
 	json_add_text(object, "pc", pc->name);
 	json_add_text(object, "state", pc->state);
-	json_add_number(object, "silent", (int64_t)pc->silent_s);
-	json_add_number(object, "lease", (int64_t)pc->lease_s);
+	json_add_number(object, "silent_s", (int64_t)pc->silent_s);
+	json_add_number(object, "lease_left_s", (int64_t)pc->lease_s);
 	json_add_number(object, "held", (int64_t)pc->held);
 	json_add_number(object, "recorded", (int64_t)pc->recorded);
 	json_add_number(object, "surplus", (int64_t)pc->surplus);
-	json_add_text(object, "lost by", pc->lost_by ? pc->lost_by : "");
-	json_object_object_add(object, "admitted", json_object_new_boolean(pc->admitted));
-	json_object_object_add(object, "resting", json_object_new_boolean(pc->resting));
-	json_add_text(object, "rest by", pc->rest_by);
-	json_object_array_add(lists->pcs, object);
+	json_add_text(object, "lost_by", pc->lost_by);
+	json_add_bool(object, "admitted", pc->admitted);
+	json_add_bool(object, "resting", pc->resting);
+	json_add_text(object, "rest_by", pc->rest_by);
+	json_say(object);
 }
 
 static void job_json(const struct pool_job *job, void *context)
 {
-	struct json_object *object = json_object_new_object();
-	struct lists *lists = context;
+	struct json_object *object = json_line("job");
 
+	(void)context;
 	json_add_number(object, "job", job->id);
 	json_add_text(object, "session", job->session);
 	json_add_number(object, "priority", job->priority);
-	json_object_object_add(object, "open", json_object_new_boolean(job->open));
+	json_add_bool(object, "open", job->open);
 	json_add_number(object, "boards", (int64_t)job->boards);
 	json_add_number(object, "copies", (int64_t)job->copies);
 	json_add_number(object, "recorded", (int64_t)job->recorded);
 	json_add_number(object, "held", (int64_t)job->held);
-	json_object_array_add(lists->jobs, object);
+	json_say(object);
 }
 
 static void surplus_json(const struct pool_surplus *surplus, void *context)
 {
-	struct json_object *object = json_object_new_object();
-	struct lists *lists = context;
+	struct json_object *object = json_line(surplus->by ? "dismissed" : "surplus");
 
+	(void)context;
 	json_add_number(object, "number", (int64_t)surplus->id);
 	json_add_number(object, "job", surplus->job);
 	json_add_text(object, "session", surplus->session);
@@ -881,23 +877,23 @@ static void surplus_json(const struct pool_surplus *surplus, void *context)
 	json_add_text(object, "machine", surplus->machine);
 	json_add_number(object, "insertion", (int64_t)surplus->insertion);
 	if (surplus->by) {
-		json_add_text(object, "by", surplus->by);
-		json_add_text(object, "at", surplus->at);
+		json_add_text(object, "dismissed_by", surplus->by);
+		json_add_text(object, "dismissed_at", surplus->at);
 	}
-	json_object_array_add(surplus->by ? lists->dismissed : lists->surplus, object);
+	json_say(object);
 }
 
 static void again_json(const struct pool_again *again, void *context)
 {
-	struct json_object *object = json_object_new_object();
-	struct lists *lists = context;
+	struct json_object *object = json_line("again");
 
+	(void)context;
 	json_add_number(object, "job", again->job);
 	json_add_text(object, "session", again->session);
 	json_add_number(object, "board", again->board);
 	json_add_number(object, "copy", again->copy);
-	json_add_text(object, "dealt by", again->pcs);
-	json_object_array_add(lists->again, object);
+	json_add_text(object, "dealt_by", again->pcs);
+	json_say(object);
 }
 
 static void machine_say(const struct pool_machine *machine, void *context)
@@ -976,11 +972,8 @@ static int status_print(struct call *call, struct dealbox_error *error)
 
 static int status_json(struct call *call, struct dealbox_error *error)
 {
-	struct lists lists;
-	const struct pool_view view = {
-		.pc = pc_json, .job = job_json, .machine = machine_json,
-		.surplus = surplus_json, .again = again_json, .context = &lists
-	};
+	const struct pool_view view = { .pc = pc_json, .job = job_json, .machine = machine_json,
+					.surplus = surplus_json, .again = again_json };
 	struct json_object *object;
 	char print[POOL_PRINT];
 	struct pool_event event;
@@ -989,27 +982,14 @@ static int status_json(struct call *call, struct dealbox_error *error)
 	if (err)
 		return err;
 	pool_print(event.check, print);
-	object = json_object_new_object();
-	lists = (struct lists){ json_object_new_array(), json_object_new_array(),
-				json_object_new_array(), json_object_new_array(),
-				json_object_new_array(), json_object_new_array() };
+	object = json_line("event");
 	json_add_text(object, "event", event.name);
 	json_add_text(object, "fingerprint", print);
-	json_object_object_add(object, "rehearsal", json_object_new_boolean(event.rehearsal));
-	json_add_number(object, "lease", event.lease_s);
-	json_add_number(object, "margin", event.margin_s);
-	json_object_object_add(object, "pcs", lists.pcs);
-	json_object_object_add(object, "jobs", lists.jobs);
-	json_object_object_add(object, "machines", lists.machines);
-	json_object_object_add(object, "surplus", lists.surplus);
-	json_object_object_add(object, "dismissed", lists.dismissed);
-	json_object_object_add(object, "again", lists.again);
-	err = pool_look(call->pool, &view, error);
-	if (err)
-		json_object_put(object);
-	else
-		json_say(object);
-	return err;
+	json_add_bool(object, "rehearsal", event.rehearsal);
+	json_add_number(object, "lease_s", event.lease_s);
+	json_add_number(object, "margin_s", event.margin_s);
+	json_say(object);
+	return pool_look(call->pool, &view, error);
 }
 
 static enum status status_run(struct call *call)
@@ -1028,7 +1008,6 @@ static enum status status_run(struct call *call)
 struct audit {
 	const struct call *call;
 	struct head_log log;
-	struct json_object *list;
 	uint32_t logs, wrong;
 };
 
@@ -1049,14 +1028,14 @@ static void log_end(struct audit *audit)
 		    log->pc, log->heads, log->last.size, spoken);
 		return;
 	}
-	object = json_object_new_object();
+	object = json_line("log");
 	json_add_text(object, "pc", log->pc);
 	json_add_text(object, "log", log->last.origin);
 	json_add_number(object, "heads", log->heads);
 	json_add_number(object, "wrong", log->wrong);
 	json_add_number(object, "certificates", (int64_t)log->last.size);
 	json_add_text(object, "spoken", spoken);
-	json_object_array_add(audit->list, object);
+	json_say(object);
 }
 
 static int head_audit(const struct pool_head *head, void *context)
@@ -1097,17 +1076,10 @@ static enum status audit_run(struct call *call)
 
 	if (!connect_event(call))
 		return STATUS_MACHINE;
-	audit.list = json_object_new_array();
 	err = pool_get_heads(call->pool, head_audit, &audit, &error);
-	if (err) {
-		json_object_put(audit.list);
+	if (err)
 		return refused(err, &error);
-	}
 	log_end(&audit);
-	if (call->json)
-		json_say(audit.list);
-	else
-		json_object_put(audit.list);
 	if (!audit.logs)
 		complain("`dealbox event send --certificates FOLDER`",
 			 "no PC has reported certificates");
@@ -1135,8 +1107,9 @@ static enum status lose_or_remove(struct call *call, const char *word, const cha
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
-		object = json_object_new_object();
-		json_add_text(object, word, name);
+		object = json_line("pc");
+		json_add_text(object, "pc", name);
+		json_add_text(object, "state", word);
 		json_add_number(object, "opened", opened);
 		json_say(object);
 	} else {
@@ -1239,7 +1212,7 @@ static enum status void_run(struct call *call)
 	if (err)
 		return refused(err, &error);
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("pc");
 		json_add_text(object, "pc", pc);
 		json_say(object);
 	} else {

@@ -77,7 +77,7 @@ static enum status insertions_print(sd_bus *bus, unsigned long job, bool json)
 			    insertion, machine, *outcome ? outcome : "not known yet");
 			continue;
 		}
-		object = json_object_new_object();
+		object = json_line("insertion");
 		json_add_number(object, "board", board);
 		json_add_number(object, "copy", copy);
 		json_add_number(object, "insertion", insertion);
@@ -179,7 +179,7 @@ static enum status jobs_run(struct args *args)
 		job_print(json_object_array_get_idx(jobs, n), machines);
 	json_object_put(machines);
 	if (json && !status)
-		service_say(jobs);
+		service_say(jobs, "job");
 	else
 		json_object_put(jobs);
 	if (number && !status)

@@ -97,21 +97,20 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 		return STATUS_INPUT;
 	}
 	if (law->json) {
-		object = json_object_new_object();
+		object = json_line("ruleset");
 		json_add_text(object, "rules", r->name);
 		json_add_text(object, "edition", r->edition);
 		json_add_number(object, "cards", r->cards);
-		json_add_number(object, "hands", r->hands);
+		json_add_number(object, "hand_count", r->hands);
 		json_add_number(object, "hand_cards", r->hand_cards);
 		json_add_number(object, "talon_cards", r->talon_cards);
 		json_add_number(object, "packet", r->packet);
 		json_add_number(object, "cut_least", r->cut_least);
 		json_add_number(object, "shuffles_advised", r->shuffles_advised);
-		json_object_object_add(object, "rotation", json_object_new_boolean(r->rotation));
-		json_object_object_add(object, "adjacent", json_object_new_boolean(r->adjacent));
-		json_object_object_add(object, "cut_always",
-				       json_object_new_boolean(r->cut_always));
-		json_object_object_add(object, "director", json_object_new_boolean(r->director));
+		json_add_bool(object, "rotation", r->rotation);
+		json_add_bool(object, "adjacent", r->adjacent);
+		json_add_bool(object, "cut_always", r->cut_always);
+		json_add_bool(object, "director", r->director);
 		json_say(object);
 		return STATUS_DONE;
 	}
@@ -178,7 +177,7 @@ static enum status law_explain(struct ruling_text *law, const char *reference)
 				say("%s %s: %s", r->name, p->reference, text);
 				continue;
 			}
-			object = json_object_new_object();
+			object = json_line("paragraph");
 			json_add_text(object, "rules", r->name);
 			json_add_text(object, "reference", p->reference);
 			json_add_text(object, "language", law->language);

@@ -30,28 +30,36 @@ struct call {
 static const char *const job_states[] = { "open", "paused", "cancelled", "done" };
 static const char *const copy_states[] = { "open", "being dealt", "recorded", "skipped" };
 
+/* For people, and for programs as the service has them */
 static const struct {
 	unsigned int bit;
-	const char *word;
+	const char *word, *name;
 } options[] = {
-	{ DEALBOX_JOB_REPLAY, "replay" },
-	{ DEALBOX_JOB_SETS, "sets in a row" },
-	{ DEALBOX_JOB_DESCENDING, "descending" },
-	{ DEALBOX_JOB_BY_READER, "by board reader" },
-	{ DEALBOX_JOB_AUTO_START, "automatic start" },
-	{ DEALBOX_JOB_STOP_CARD, "stop card" },
-	{ DEALBOX_JOB_REVERSED, "reversed pockets" },
-	{ DEALBOX_JOB_CAPTURE, "capture" },
-	{ DEALBOX_JOB_BY_POSITION, "by position" },
+	{ DEALBOX_JOB_REPLAY, "replay", "replay" },
+	{ DEALBOX_JOB_SETS, "sets in a row", "sets-in-a-row" },
+	{ DEALBOX_JOB_DESCENDING, "descending", "descending" },
+	{ DEALBOX_JOB_BY_READER, "by board reader", "by-reader" },
+	{ DEALBOX_JOB_AUTO_START, "automatic start", "automatic-start" },
+	{ DEALBOX_JOB_STOP_CARD, "stop card", "stop-card" },
+	{ DEALBOX_JOB_REVERSED, "reversed pockets", "reversed-pockets" },
+	{ DEALBOX_JOB_CAPTURE, "capture", "capture" },
+	{ DEALBOX_JOB_BY_POSITION, "by position", "by-position" },
 	{ 0 }
 };
 
 #define LAW_TEXT	64
 
+/* Returns NULL if the job has no law, or one that this program does not know. */
+static const struct dealbox_ruleset *job_rules(const struct dealbox_ledger_job *job)
+{
+	return job->options & DEALBOX_JOB_LAWS ?
+		dealbox_ruleset(DEALBOX_JOB_LAW_RULES(job->options)) : NULL;
+}
+
 /* Writes the law of a job that has one: "rubber, E deals"; else "". */
 static const char *law_text(const struct dealbox_ledger_job *job, char text[LAW_TEXT])
 {
-	const struct dealbox_ruleset *rules = dealbox_ruleset(DEALBOX_JOB_LAW_RULES(job->options));
+	const struct dealbox_ruleset *rules = job_rules(job);
 
 	*text = '\0';
 	if (job->options & DEALBOX_JOB_LAWS)
@@ -124,6 +132,7 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 {
 	struct call *call = context;
 	unsigned int wanted = job->copies * job->boards, n;
+	const struct dealbox_ruleset *rules = job_rules(job);
 	struct json_object *object, *list, *machines;
 	char at[32], of[16] = "", law[LAW_TEXT];
 	int err;
@@ -153,24 +162,29 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		json_object_put(machines);
 		return 0;
 	}
-	object = json_object_new_object();
+	object = json_line("job");
 	json_add_number(object, "job", job->job);
-	json_add_number(object, "set", job->set);
-	json_add_number(object, "at", job->at);
+	json_add_known(object, "set", job->set);
+	json_add_number(object, "at_us", job->at);
 	json_add_text(object, "session", job->session);
 	json_add_text(object, "state", job_states[job->state]);
 	json_add_number(object, "boards", job->boards);
 	json_add_number(object, "copies", job->copies);
 	json_add_number(object, "priority", job->priority);
 	json_add_number(object, "recorded", job->recorded);
-	json_add_number(object, "void", job->voided);
+	json_add_number(object, "voids", job->voided);
 	list = json_object_new_array();
 	for (n = 0; options[n].bit; n++)
 		if (job->options & options[n].bit)
-			json_object_array_add(list, json_object_new_string(options[n].word));
-	if (*law_text(job, law))
-		json_object_array_add(list, json_object_new_string(law));
+			json_object_array_add(list, json_object_new_string(options[n].name));
+	if (job->options & DEALBOX_JOB_LAWS)
+		json_object_array_add(list, json_object_new_string("by-law"));
 	json_object_object_add(object, "options", list);
+	if (rules) {
+		json_add_text(object, "law", rules->name);
+		json_add_text(object, "dealer",
+			      dealbox_actor_name(DEALBOX_JOB_LAW_DEALER(job->options)));
+	}
 	json_object_object_add(object, "machines", machines);
 	json_say(object);
 	return 0;
@@ -197,7 +211,7 @@ static int copy_print(const struct dealbox_ledger_copy *copy, void *context)
 			put(", %u insertions\n", copy->tries);
 		return 0;
 	}
-	object = json_object_new_object();
+	object = json_line("copy");
 	json_add_number(object, "board", copy->board);
 	json_add_number(object, "copy", copy->copy);
 	json_add_text(object, "state", copy_states[copy->state]);
@@ -225,12 +239,12 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 		putchar('\n');
 		return 0;
 	}
-	object = json_object_new_object();
-	json_add_number(object, "record", i->id);
+	object = json_line("insertion");
+	json_add_number(object, "record_id", i->id);
 	for (n = 0; dealbox_ledger_get_field(i, n, &field); n++)
 		if (field.text)
 			json_add_text(object, field.name, field.text);
-		else
+		else if (i->outcome || field.number)
 			json_add_number(object, field.name, field.number);
 	json_say(object);
 	return 0;
@@ -266,8 +280,8 @@ static void damage_print(const char *sentence, void *context)
 		complain(NULL, "%s", sentence);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "damage", sentence);
+	object = json_line("damage");
+	json_add_text(object, "text", sentence);
 	json_say(object);
 }
 
@@ -289,7 +303,7 @@ static enum status verify_run(struct call *call)
 	if (!dealbox_ledger_get_head(call->ledger, &head))
 		dealbox_ledger_head_format(&head, text);
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("summary");
 		json_add_number(object, "records", records);
 		json_add_text(object, "head", text);
 		json_say(object);
@@ -469,7 +483,7 @@ static int cards_read(sd_bus_message *reply, struct json_object *to)
 
 	while (err >= 0 && (err = sd_bus_message_read(reply, "(uu)", &card, &failed)) > 0) {
 		one = json_object_new_object();
-		json_add_text(one, "card", dealbox_card_name(card));
+		json_add_number(one, "card", card);
 		json_add_number(one, "failed", failed);
 		json_object_array_add(to, one);
 	}
@@ -501,13 +515,13 @@ static void month_say(const struct call *call, const struct month *month, struct
 	size_t n;
 
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("month");
 		json_add_text(object, "month", month->name);
 		json_add_number(object, "boards", month->boards);
 		json_add_number(object, "deals", month->deals);
 		json_add_number(object, "failed", month->failed);
 		json_add_number(object, "late", month->late);
-		json_object_object_add(object, "cards", json_object_get(cards));
+		json_object_object_add(object, "misread_cards", json_object_get(cards));
 		json_object_object_add(object, "gates", json_object_get(gates));
 		json_say(object);
 		return;
@@ -516,7 +530,8 @@ static void month_say(const struct call *call, const struct month *month, struct
 	    month->boards, month->failed, month->late);
 	for (n = 0; n < json_object_array_length(cards); n++) {
 		object = json_object_array_get_idx(cards, n);
-		say("  card %s: %lld readings failed", service_text(object, "card"),
+		say("  card %s: %lld readings failed",
+		    dealbox_card_name((unsigned int)service_number(object, "card")),
 		    (long long)service_number(object, "failed"));
 	}
 	for (n = 0; n < json_object_array_length(gates); n++) {

@@ -123,17 +123,17 @@ static enum status qr_say(const char *text)
 static void head_json(const struct dealbox_log *log, const struct dealbox_checkpoint *head,
 		      const char *note)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_line("head");
 	char spoken[DEALBOX_LOG_SPOKEN], *text;
 	struct dealbox_log_key key;
 
 	dealbox_log_key(log, &key);
 	text = dealbox_log_key_print(&key);
 	dealbox_checkpoint_spoken(head, spoken);
-	json_add_text(object, "key", text ? text : "");
+	json_add_text(object, "key", text);
 	free(text);
 	json_add_text(object, "origin", head->origin);
-	json_add_number(object, "size", (int64_t)head->size);
+	json_add_number(object, "certificates", (int64_t)head->size);
 	json_add_text(object, "spoken", spoken);
 	json_add_text(object, "note", note);
 	json_say(object);
@@ -580,10 +580,10 @@ static void result(struct call *call, bool good, const char *path, const char *f
 	if (!call->json) {
 		say("%s: %s%s", path, good ? "" : "WRONG: ", text ? text : "");
 	} else {
-		object = json_object_new_object();
+		object = json_line("result");
 		json_add_text(object, "file", path);
-		json_object_object_add(object, "good", json_object_new_boolean(good));
-		json_add_text(object, "text", text ? text : "");
+		json_add_bool(object, "good", good);
+		json_add_text(object, "text", text);
 		json_say(object);
 	}
 	free(text);

@@ -101,7 +101,7 @@ static struct json_object *counters_json(const struct dealbox_counters *counters
 	static const char *const names[] = {
 		"boards_dealt", "boards_voided", "cards_fed", "cards_read", "unreadable",
 		"repeated", "not_in_plan", "double_feeds", "feed_timeouts", "jams", "wrong_pockets",
-		"gates_late", "gates_ignored", "power_ons", "seconds",
+		"gates_late", "gates_ignored", "power_ons", "powered_s",
 	};
 	struct json_object *object = json_object_new_object();
 	uint32_t numbers[sizeof(*counters) / sizeof(uint32_t)];
@@ -115,7 +115,7 @@ static struct json_object *counters_json(const struct dealbox_counters *counters
 
 static void found_json(const struct found *found)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_line("machine");
 	const struct dealbox_info *info = &found->info;
 	struct versions versions;
 
@@ -136,19 +136,19 @@ static void found_json(const struct found *found)
 	json_add_number(object, "hardware", info->hardware);
 	json_object_object_add(object, "capabilities",
 			       words_json(capabilities, info->capabilities));
-	json_add_number(object, "gate_deadline_us", info->gate_deadline_us);
+	json_add_known(object, "gate_deadline_us", info->gate_deadline_us);
 	json_add_text(object, "reader", reader_name(info->reader));
-	json_add_number(object, "pockets", info->pockets);
+	json_add_number(object, "pocket_count", info->pockets);
 	json_add_number(object, "pocket_capacity", info->pocket_capacity);
-	json_add_number(object, "hopper", info->hopper);
+	json_add_number(object, "hopper_capacity", info->hopper);
 	json_add_number(object, "plan_entries", info->plan_entries);
 	json_add_text(object, "state", dealbox_state_name(found->status.state));
 	if (found->status.fault)
 		json_add_text(object, "fault", dealbox_event_name(found->status.fault));
 	json_object_object_add(object, "status", words_json(status_flags, found->status.flags));
-	json_add_number(object, "insertion", found->status.insertion);
-	json_add_number(object, "board", found->status.board);
-	json_add_number(object, "owner_pid", found->status.owner_pid);
+	json_add_known(object, "insertion", found->status.insertion);
+	json_add_known(object, "board", found->status.board);
+	json_add_known(object, "owner_pid", found->status.owner_pid);
 	json_object_object_add(object, "counters", counters_json(&found->counters));
 	json_say(object);
 }

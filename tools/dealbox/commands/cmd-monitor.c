@@ -32,7 +32,7 @@ static enum status monitor(struct dealbox_machine *machine, bool json, bool reve
 		}
 		for (n = 0; n < count; n++) {
 			if (json) {
-				json_say(event_to_json(&events[n], reveal));
+				event_say_json(&events[n], reveal);
 				continue;
 			}
 			event_to_text(&events[n], reveal, line, sizeof(line));

@@ -10,6 +10,7 @@
 #include <dealbox/number.h>
 
 #include "ui/files.h"
+#include "ui/set-as-read.h"
 #include "ui/set-to-deal.h"
 
 struct call {
@@ -17,22 +18,26 @@ struct call {
 	enum dealbox_numbering numbering;
 };
 
-static void print(const struct call *call, const char *board, const struct dealbox_deal *deal,
-		  struct dealbox_number number)
+/* board: NULL if the number was given */
+static void print(const struct call *call, const struct dealbox_board *board,
+		  const struct dealbox_deal *deal, struct dealbox_number number)
 {
-	char text[DEALBOX_NUMBER_TEXT], cards[DEALBOX_DEAL_TEXT];
+	char text[DEALBOX_NUMBER_TEXT], cards[DEALBOX_DEAL_TEXT], name[16] = "";
 	struct json_object *object;
 
 	dealbox_number_print(number, text, sizeof(text));
 	dealbox_deal_format(deal, DEALBOX_NORTH, cards);
 	if (!call->json) {
-		say("%s%s%s %s", board, *board ? " " : "", text, cards);
+		if (board)
+			dealbox_board_name(board, name, sizeof(name));
+		say("%s%s%s %s", name, *name ? " " : "", text, cards);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "board", board);
+	object = json_line("deal");
+	if (board)
+		set_as_read_board_json(object, board);
 	json_add_text(object, "numbering", dealbox_numbering_name(call->numbering));
-	json_add_text(object, "number", text);
+	json_add_text(object, "deal_number", text);
 	json_add_text(object, "deal", cards);
 	json_say(object);
 }
@@ -53,7 +58,7 @@ static enum status unrank(const struct call *call, const char *text)
 			 dealbox_numbering_name(call->numbering), low, high);
 		return STATUS_INPUT;
 	}
-	print(call, "", &deal, number);
+	print(call, NULL, &deal, number);
 	return STATUS_DONE;
 }
 
@@ -87,14 +92,12 @@ static enum status rank(const struct call *call, char *const *files, int count)
 	struct dealbox_set *set;
 	enum status status = set_to_deal_read(files, count, true, "no number was made", &set);
 	struct dealbox_number number;
-	char name[16];
 
 	if (status)
 		return status;
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
-		dealbox_board_name(&board, name, sizeof(name));
 		dealbox_number_rank(&board.deal, call->numbering, &number);
-		print(call, name, &board.deal, number);
+		print(call, &board, &board.deal, number);
 	}
 	dealbox_set_free(set);
 	return STATUS_DONE;

@@ -36,8 +36,8 @@ static enum status add(struct call *call)
 				  "nothing was added", &set);
 	sealed_secret_forget();
 	if (status && call->json && sealed_secret_refused()) {
-		object = json_object_new_object();
-		json_add_text(object, "refused", "secret");
+		object = json_line("refusal");
+		json_add_text(object, "reason", "secret");
 		json_say(object);
 	}
 	if (status)
@@ -46,7 +46,7 @@ static enum status add(struct call *call)
 	status = !bus ? STATUS_MACHINE :
 		 set_add(bus, set, call->session ? call->session : session_today(today), &number);
 	if (status == STATUS_DONE && call->json) {
-		object = json_object_new_object();
+		object = json_line("set");
 		json_add_number(object, "set", (int64_t)number);
 		json_say(object);
 	} else if (status == STATUS_DONE) {
@@ -75,12 +75,12 @@ static void set_say(const struct call *call, const struct set *set)
 	struct tm local;
 
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("set");
 		json_add_number(object, "set", (int64_t)set->number);
-		json_add_number(object, "added", set->added);
+		json_add_number(object, "added_us", set->added);
 		json_add_text(object, "session", set->session);
 		json_add_number(object, "boards", set->boards);
-		json_object_object_add(object, "played", json_object_new_boolean(set->played));
+		json_add_bool(object, "played", set->played);
 		json_add_number(object, "open_jobs", set->open);
 		json_say(object);
 		return;
@@ -217,7 +217,7 @@ const struct command cmd_set = {
 		 "that is asked for. --secret-first is for programs that hand over both: a line\n"
 		 "with the passphrase, or with the key as its file has it, comes first. With\n"
 		 "--json, the problems of a file are on standard output as those of `dealbox\n"
-		 "check` are, and \"refused\" is \"secret\" if the passphrase or the key is\n"
+		 "check` are; a line of kind \"refusal\" says that the passphrase or the key is\n"
 		 "wrong.\n"
 		 "list shows the sets of the service, newest first. played says that\n"
 		 "everybody has played a set: whoever may deal may then print its hand records,\n"

@@ -1,50 +1,59 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* dealbox show: the deals of files, and the problems of the rest. */
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "double-dummy/double-dummy.h"
 #include "ui/set-as-read.h"
 
-static void par_json(const struct par *par)
+static struct json_object *par_json(const struct par *par)
 {
-	char text[PAR_CONTRACT_TEXT];
+	struct json_object *object = json_object_new_object(), *list = json_object_new_array();
+	char text[PAR_CONTRACT_TEXT], declarers[DEALBOX_HANDS + 1], *end;
 
-	printf("{\"score_ns\":%d,\"contracts\":[", par->score);
+	json_add_number(object, "score", par->score);
 	for (unsigned int i = 0; i < par->count; i++) {
 		const struct par_contract *contract = &par->contracts[i];
+		struct json_object *one = json_object_new_object();
 
-		printf("%s{\"level\":%u,\"denomination\":\"%s\",\"declarers\":\"", i ? "," : "",
-		       contract->level, denomination_name(contract->denomination));
+		end = declarers;
 		for (int seat = 0; seat < DEALBOX_HANDS; seat++)
 			if (contract->declarers & 1 << seat)
-				putchar(dealbox_seat_letter(seat));
-		printf("\",\"doubled\":%s,\"result\":%d,\"text\":\"%s\"}",
-		       contract->result < 0 ? "true" : "false", contract->result,
-		       par_contract_format(contract, text));
+				*end++ = dealbox_seat_letter(seat);
+		*end = '\0';
+		json_add_number(one, "level", contract->level);
+		json_add_text(one, "denomination", denomination_name(contract->denomination));
+		json_add_text(one, "declarers", declarers);
+		json_add_bool(one, "doubled", contract->result < 0);
+		json_add_number(one, "result", contract->result);
+		json_add_text(one, "text", par_contract_format(contract, text));
+		json_object_array_add(list, one);
 	}
-	fputs("]}", stdout);
+	json_object_object_add(object, "contracts", list);
+	return object;
 }
 
-static void double_dummy_json(const struct dealbox_board *board, const struct double_dummy *table)
+static struct json_object *double_dummy_json(const struct dealbox_board *board,
+					     const struct double_dummy *table)
 {
+	struct json_object *object = json_object_new_object(), *tricks = json_object_new_object();
+	struct json_object *one;
 	struct par par;
 
-	fputs(",\"double_dummy\":{\"tricks\":{", stdout);
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++) {
-		printf("%s\"%c\":{", seat ? "," : "", dealbox_seat_letter(seat));
+		const char letter[] = { dealbox_seat_letter(seat), '\0' };
+
+		one = json_object_new_object();
 		for (int i = 0; i < DENOMINATIONS; i++)
-			printf("%s\"%s\":%u", i ? "," : "",
-			       denomination_name(table_denominations[i]),
-			       table->tricks[table_denominations[i]][seat]);
-		putchar('}');
+			json_add_number(one, denomination_name(table_denominations[i]),
+					table->tricks[table_denominations[i]][seat]);
+		json_object_object_add(tricks, letter, one);
 	}
-	fputs("},\"par\":", stdout);
+	json_object_object_add(object, "tricks", tricks);
 	if (par_of_board(board, table, &par))
-		par_json(&par);
-	else
-		fputs("null", stdout);
-	putchar('}');
+		json_object_object_add(object, "par", par_json(&par));
+	return object;
 }
 
 static void par_show(const struct par *par)
@@ -84,32 +93,21 @@ static void double_dummy_show(const struct dealbox_board *board, const struct do
 
 static void board_json(const struct dealbox_board *board, const struct double_dummy *table)
 {
-	char deal[DEALBOX_DEAL_TEXT];
 	int dealer = board_dealer(board), vulnerable = board_vulnerable(board);
+	const char letter[] = { dealer >= 0 ? dealbox_seat_letter(dealer) : '\0', '\0' };
+	struct json_object *object = json_line("board");
+	char deal[DEALBOX_DEAL_TEXT];
 
-	fputs("{\"board\":", stdout);
-	if (board->number)
-		printf("\"%u\"", board->number);
-	else if (board->label)
-		set_as_read_text_json(board->label);
-	else
-		fputs("null", stdout);
-	fputs(",\"dealer\":", stdout);
-	if (dealer >= 0)
-		printf("\"%c\"", dealbox_seat_letter(dealer));
-	else
-		fputs("null", stdout);
-	fputs(",\"vulnerable\":", stdout);
+	set_as_read_board_json(object, board);
+	json_add_text(object, "dealer", letter);
 	if (vulnerable >= 0)
-		printf("\"%s\"", dealbox_vulnerable_name(vulnerable));
-	else
-		fputs("null", stdout);
+		json_add_text(object, "vulnerable", dealbox_vulnerable_name(vulnerable));
 	dealbox_deal_format(&board->deal, DEALBOX_NORTH, deal);
-	printf(",\"deal\":\"%s\"", deal);
+	json_add_text(object, "deal", deal);
 	explicit_bzero(deal, sizeof(deal));
 	if (table)
-		double_dummy_json(board, table);
-	putchar('}');
+		json_object_object_add(object, "double_dummy", double_dummy_json(board, table));
+	json_say(object);
 }
 
 /* tables: NULL if they are not wanted */
@@ -118,17 +116,10 @@ static void show_json(const struct set_as_read *input, const struct double_dummy
 {
 	struct dealbox_board board;
 
-	fputs("{\"deals\":[", stdout);
-	for (size_t i = 0; !dealbox_set_get(input->set, i, &board); i++) {
-		fputs(i ? ",\n" : "", stdout);
+	for (size_t i = 0; !dealbox_set_get(input->set, i, &board); i++)
 		board_json(&board, tables ? &tables[i] : NULL);
-	}
 	dealbox_deal_wipe(&board.deal);
-	fputs("],\n\"problems\":", stdout);
-	set_as_read_problems_json(input->report, reveal);
-	fputs(",\n\"counts\":", stdout);
-	set_as_read_counts_json(input->report);
-	puts("}");
+	set_as_read_json(input->report, dealbox_set_count(input->set), reveal);
 }
 
 /* One suit of one hand, "-" for none. */

@@ -251,7 +251,7 @@ static enum status show_run(struct call *call)
 	if (!tournament_read(&call->t))
 		return STATUS_INPUT;
 	if (call->json) {
-		object = json_object_new_object();
+		object = json_line("tournament");
 		json_add_text(object, "name", dealbox_square_name(call->t.square));
 		json_add_text(object, "info", dealbox_square_info(call->t.square));
 		json_add_text(object, "value", dealbox_square_value(call->t.square));
@@ -267,10 +267,10 @@ static enum status show_run(struct call *call)
 	}
 	for (unsigned int p = 1; !dealbox_square_phase(call->t.square, p, &phase); p++) {
 		if (call->json) {
-			object = json_object_new_object();
+			object = json_line("phase");
 			json_add_number(object, "phase", p);
-			json_add_number(object, "sessions", phase.sessions);
-			json_add_text(object, "boards", phase.boards);
+			json_add_known(object, "sessions", phase.sessions);
+			json_add_text(object, "board_numbers", phase.boards);
 			json_add_text(object, "prefix", phase.prefix);
 			json_add_text(object, "description", phase.description);
 			json_say(object);
@@ -366,10 +366,10 @@ static void board_say(const struct call *call, const char *path, uint32_t board,
 		say("%s board %u: %s", path, board, word);
 		return;
 	}
-	object = json_object_new_object();
+	object = json_line("difference");
 	json_add_text(object, "file", path);
 	json_add_number(object, "board", board);
-	json_add_text(object, "differs", word);
+	json_add_text(object, "text", word);
 	json_say(object);
 }
 

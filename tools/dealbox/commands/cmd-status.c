@@ -114,7 +114,7 @@ static enum status status_run(struct args *args)
 		return STATUS_MACHINE;
 	count = json_object_array_length(machines);
 	if (json) {
-		service_say(machines);
+		service_say(machines, "machine");
 	} else {
 		for (n = 0; n < count; n++)
 			machine_print(json_object_array_get_idx(machines, n), language);
@@ -188,7 +188,7 @@ static void machine_show(struct watch *watch, struct json_object *m)
 	shown->board = service_number(m, "board");
 	shown->copy = service_number(m, "copy");
 	if (watch->json) {
-		json_say(json_object_get(m));
+		service_object_say(m, "machine");
 		return;
 	}
 	service_instruction(m, watch->language, text, sizeof(text));

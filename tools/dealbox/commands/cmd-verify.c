@@ -29,7 +29,7 @@ struct judge {
 static void verdict_json(const struct judge *judge, const struct dealbox_verdict *verdict,
 			 const char *text)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_line("board");
 
 	json_add_number(object, "board", judge->head.board);
 	json_add_number(object, "copy", judge->head.copy);

@@ -114,8 +114,7 @@ static void verdict_say(const struct run *run, const char *verdict, const char *
 		say("%s: %s", translated(&run->say, verdict), why);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "verdict");
+	object = json_line("verdict");
 	json_add_text(object, "verdict", verdict);
 	json_add_text(object, "text", why);
 	json_say(object);

@@ -43,15 +43,15 @@ static void board_say(const struct front *f, uint32_t board, uint32_t copy, uint
 	char name[OPERATOR_COPY];
 
 	if (f->json) {
-		object = json_object_new_object();
-		json_add_text(object, "event", "board");
+		object = json_line("board");
 		json_add_number(object, "board", board);
 		json_add_number(object, "copy", copy);
 		json_add_number(object, "insertion", insertion);
 		json_add_text(object, "verdict", exact ? "exact" : "void");
 		json_add_text(object, "text", reason);
-		json_object_object_add(object, "differences",
-				       differences_to_json(verdict, reveal, f->language));
+		if (exact || verdict)
+			json_object_object_add(object, "differences",
+					       differences_to_json(verdict, reveal, f->language));
 		json_say(object);
 		return;
 	}
@@ -81,15 +81,14 @@ static void summary_say(const struct front *f, const struct own_stand *stand, un
 	struct json_object *object;
 
 	if (f->json) {
-		object = json_object_new_object();
-		json_add_text(object, "event", "summary");
+		object = json_line("summary");
 		json_add_number(object, "job", (int64_t)stand->job.job);
 		json_add_number(object, "boards", all);
 		json_add_number(object, "exact", stand->job.recorded);
 		json_add_number(object, "dealt", dealt);
 		json_add_number(object, "voids", f->voids);
-		json_object_object_add(object, "seconds", json_object_new_double(seconds));
-		json_object_object_add(object, "done", json_object_new_boolean(!stand->board));
+		json_add_real(object, "duration_s", seconds);
+		json_add_bool(object, "done", !stand->board);
 		json_say(object);
 		return;
 	}
@@ -546,11 +545,10 @@ static enum status certify_over(struct own_deal *d)
 		    (unsigned long long)d->job.job, d->certified, d->had);
 		return STATUS_DONE;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "certified");
+	object = json_line("certified");
 	json_add_number(object, "job", (int64_t)d->job.job);
-	json_add_number(object, "now", d->certified);
-	json_add_number(object, "before", d->had);
+	json_add_number(object, "certified_now", d->certified);
+	json_add_number(object, "certified_before", d->had);
 	json_say(object);
 	return STATUS_DONE;
 }

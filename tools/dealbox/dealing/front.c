@@ -140,10 +140,9 @@ static void tell(struct front *f, const struct dealbox_dealing_news *news)
 			bell();
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "operator");
-	json_add_number(object, "board", news->facts.board);
-	json_add_number(object, "copy", news->facts.copy);
+	object = json_line("operator");
+	json_add_known(object, "board", news->facts.board);
+	json_add_known(object, "copy", news->facts.copy);
 	json_add_text(object, "state", dealbox_operator_name(news->state));
 	json_add_text(object, "text", text);
 	json_say(object);
@@ -157,8 +156,7 @@ static void say_more(const struct front *f, const char *text)
 		complain(NULL, "%s", text);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "said");
+	object = json_line("said");
 	json_add_text(object, "text", text);
 	json_say(object);
 }

@@ -119,8 +119,7 @@ bool own_open(struct own_ledger *own, const char *path, bool json)
 			say("everything is recorded in %s", own->path);
 		return true;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", own->rehearsal ? "rehearsal" : "ledger");
+	object = json_line(own->rehearsal ? "rehearsal" : "ledger");
 	if (!own->rehearsal)
 		json_add_text(object, "path", own->path);
 	json_say(object);

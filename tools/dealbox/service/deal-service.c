@@ -289,15 +289,14 @@ static void summary_say(const struct job_watch *f)
 		});
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "summary");
+	object = json_line("summary");
 	json_add_number(object, "job", service_number(job, "id"));
 	json_add_number(object, "boards", all);
 	json_add_number(object, "exact", recorded);
 	json_add_number(object, "dealt", f->exact);
 	json_add_number(object, "voids", f->voids);
-	json_object_object_add(object, "seconds", json_object_new_double(seconds));
-	json_object_object_add(object, "done", json_object_new_boolean(all && recorded == all));
+	json_add_real(object, "duration_s", seconds);
+	json_add_bool(object, "done", all && recorded == all);
 	json_say(object);
 }
 
@@ -366,11 +365,10 @@ static enum status certify_job(struct job_watch *f, struct json_object *job)
 		    c->had);
 		return STATUS_DONE;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "certified");
+	object = json_line("certified");
 	json_add_number(object, "job", service_number(job, "id"));
-	json_add_number(object, "now", c->added);
-	json_add_number(object, "before", c->had);
+	json_add_number(object, "certified_now", c->added);
+	json_add_number(object, "certified_before", c->had);
 	json_say(object);
 	return STATUS_DONE;
 }

@@ -136,7 +136,7 @@ static void progress_tell(const struct job_watch *f, struct json_object *m, cons
 	operator_progress(&(struct operator_progress){
 		.language = f->language, .name = both,
 		.cards = (uint32_t)service_number(m, "cards"),
-		.of = (uint32_t)service_number(m, "cardstotal"),
+		.of = (uint32_t)service_number(m, "cards_total"),
 		.done = (uint64_t)(service_number(job, "recorded") +
 				   service_number(job, "skipped")),
 		.all = service_captures(job) ? 0 :
@@ -186,10 +186,9 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 			bell();
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "operator");
-	json_add_number(object, "board", board);
-	json_add_number(object, "copy", copy);
+	object = json_line("operator");
+	json_add_known(object, "board", board);
+	json_add_known(object, "copy", copy);
 	json_add_text(object, "machine", service_text(m, "id"));
 	json_add_text(object, "state", state);
 	json_add_text(object, "text", text);
@@ -251,8 +250,7 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 		say_in(exact ? TONE_GOOD : TONE_BAD, "%s%s", copy_name(f, board, copy, name), text);
 		return 0;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "board");
+	object = json_line("board");
 	json_add_number(object, "board", board);
 	json_add_number(object, "copy", copy);
 	json_add_text(object, "machine", machine);
@@ -260,7 +258,6 @@ static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
 	json_add_text(object, "verdict", exact ? "exact" : "void");
 	json_add_text(object, "text", text);
 	/* The service does not report differences, which contain cards. */
-	json_object_object_add(object, "differences", json_object_new_array());
 	json_say(object);
 	return 0;
 }

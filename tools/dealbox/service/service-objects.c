@@ -148,7 +148,7 @@ static struct json_object *read_value(sd_bus_message *m)
 static int read_properties(sd_bus_message *m, struct json_object *object)
 {
 	const char *name;
-	char lower[64];
+	char snake[64];
 	size_t n;
 	int err;
 
@@ -157,10 +157,13 @@ static int read_properties(sd_bus_message *m, struct json_object *object)
 		err = sd_bus_message_read(m, "s", &name);
 		if (err < 0)
 			break;
-		for (n = 0; n < sizeof(lower) - 1 && name[n]; n++)
-			lower[n] = (char)tolower((unsigned char)name[n]);
-		lower[n] = '\0';
-		json_object_object_add(object, lower, read_value(m));
+		for (n = 0; n < sizeof(snake) - 2 && *name; name++) {
+			if (n && isupper((unsigned char)*name))
+				snake[n++] = '_';
+			snake[n++] = *name == '-' ? '_' : (char)tolower((unsigned char)*name);
+		}
+		snake[n] = '\0';
+		json_object_object_add(object, snake, read_value(m));
 		err = sd_bus_message_exit_container(m);
 	}
 	return err < 0 ? err : sd_bus_message_exit_container(m);
@@ -484,11 +487,78 @@ int wanted_append(sd_bus_message *m, const struct wanted *wanted)
 	return err < 0 ? err : sd_bus_message_close_container(m);
 }
 
-void service_say(struct json_object *array)
+/*
+ * Properties whose key in JSON is another: what it is, a unit, or the key that other commands have.
+ * If zero is set, 0 means that there is none.
+ */
+static const struct key {
+	const char *kind, *property, *key;
+	bool zero;
+} keys[] = {
+	{ "machine", "id", "machine" },
+	{ "machine", "pace", "pace_s", true },
+	{ "machine", "test", "test_deal" },
+	{ "machine", "chance", "chance_percent" },
+	{ "machine", "pocket", "pocket_seat" },
+	{ "machine", "board", "board", true },
+	{ "machine", "copy", "copy", true },
+	{ "machine", "insertion", "insertion", true },
+	{ "machine", "job", "job", true },
+	{ "machine", "next_board", "next_board", true },
+	{ "machine", "next_copy", "next_copy", true },
+	{ "machine", "cards_total", "cards_total", true },
+	{ "machine", "question", "question", true },
+	{ "job", "id", "job" },
+	{ "job", "set", "set", true },
+	{ "job", "void", "voids" },
+};
+
+/* Add the members of an object of the service, of which those that say nothing are left out. */
+static void members_add(struct json_object *to, const char *kind, struct json_object *from)
+{
+	struct json_object *inner;
+	const char *key;
+	bool zero;
+	size_t n;
+
+	json_object_object_foreach(from, name, value) {
+		key = name;
+		zero = false;
+		for (n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
+			if (!strcmp(keys[n].kind, kind) && !strcmp(keys[n].property, name)) {
+				key = keys[n].key;
+				zero = keys[n].zero;
+			}
+		if (json_object_is_type(value, json_type_object)) {
+			inner = json_object_new_object();
+			members_add(inner, kind, value);
+			if (json_object_object_length(inner))
+				json_object_object_add(to, key, inner);
+			else
+				json_object_put(inner);
+		} else if (json_object_is_type(value, json_type_string)) {
+			/* "/" is the path of no object */
+			if (strcmp(json_object_get_string(value), "/"))
+				json_add_text(to, key, json_object_get_string(value));
+		} else if (value && !(zero && !json_object_get_int64(value))) {
+			json_object_object_add(to, key, json_object_get(value));
+		}
+	}
+}
+
+void service_object_say(struct json_object *object, const char *kind)
+{
+	struct json_object *line = json_line(kind);
+
+	members_add(line, kind, object);
+	json_say(line);
+}
+
+void service_say(struct json_object *array, const char *kind)
 {
 	size_t n;
 
 	for (n = 0; n < json_object_array_length(array); n++)
-		json_say(json_object_get(json_object_array_get_idx(array, n)));
+		service_object_say(json_object_array_get_idx(array, n), kind);
 	json_object_put(array);
 }

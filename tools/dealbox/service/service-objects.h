@@ -45,7 +45,7 @@ sd_bus *service_find(void);
 
 /*
  * Read the objects of an interface ("Machine", "Job") as a JSON array. Each has the properties,
- * with names in lower case, and "path". The caller puts it. Returns NULL after reporting an error.
+ * with names in snake_case, and "path". The caller puts it. Returns NULL after reporting an error.
  */
 struct json_object *service_objects(sd_bus *bus, const char *interface);
 
@@ -100,7 +100,13 @@ bool service_captures(struct json_object *job);
 #define SESSION_TODAY	16
 const char *session_today(char today[SESSION_TODAY]);
 
-/* Print each object of the array as a line of JSON, and put the array. */
-void service_say(struct json_object *array);
+/*
+ * Print an object, from service_objects(), as a line of JSON. kind: "machine" or "job". Keys are
+ * those of docs/json.md.
+ */
+void service_object_say(struct json_object *object, const char *kind);
+
+/* The same for each object of the array, which it puts. */
+void service_say(struct json_object *array, const char *kind);
 
 #endif

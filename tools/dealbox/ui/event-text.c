@@ -96,9 +96,8 @@ static bool field_empty(const struct dealbox_event *event, const struct field *f
 	return field->size == 1 && field_get(event, field) == DEALBOX_NONE;
 }
 
-struct json_object *event_to_json(const struct dealbox_event *event, bool reveal)
+static void members_add(struct json_object *object, const struct dealbox_event *event, bool reveal)
 {
-	struct json_object *object = json_object_new_object();
 	const struct field *field;
 	struct json_object *list;
 	size_t n;
@@ -120,7 +119,25 @@ struct json_object *event_to_json(const struct dealbox_event *event, bool reveal
 			json_object_array_add(list, json_object_new_uint64(event->arg[n]));
 		json_object_object_add(object, "arg", list);
 	}
+}
+
+struct json_object *event_to_json(const struct dealbox_event *event, bool reveal)
+{
+	struct json_object *object = json_object_new_object();
+
+	members_add(object, event, reveal);
 	return object;
+}
+
+void event_say_json(const struct dealbox_event *event, bool reveal)
+{
+	struct json_object *object = json_line("event");
+
+	members_add(object, event, reveal);
+	/* many programs read numbers as doubles, which have 53 bits: nanoseconds of 104 days */
+	json_object_object_del(object, "timestamp_ns");
+	json_add_number(object, "timestamp_us", (int64_t)(event->timestamp_ns / 1000));
+	json_say(object);
 }
 
 static bool number_from(struct json_object *object, uint64_t max, uint64_t *out)

@@ -17,6 +17,9 @@ struct json_object;
  */
 struct json_object *event_to_json(const struct dealbox_event *event, bool reveal);
 
+/* Print an event as a line for programs. */
+void event_say_json(const struct dealbox_event *event, bool reveal);
+
 /* Parse an event that was written with reveal. Returns false if it is not valid. */
 bool event_from_json(struct json_object *object, struct dealbox_event *out);
 

@@ -39,7 +39,7 @@ static bool ruling_good(const struct dealbox_ruling *ruling)
 static void ruling_json(const struct ruling_text *law, const struct dealbox_ruling *r,
 			const char *text)
 {
-	struct json_object *object = json_object_new_object();
+	struct json_object *object = json_line("ruling");
 	struct json_object *facts = json_object_new_array();
 	struct json_object *options = json_object_new_array();
 	unsigned int option;
@@ -56,9 +56,9 @@ static void ruling_json(const struct ruling_text *law, const struct dealbox_ruli
 	if (r->pack)
 		json_add_text(object, "pack", r->pack);
 	if (r->shuffle)
-		json_object_object_add(object, "shuffle", json_object_new_boolean(true));
+		json_add_bool(object, "shuffle", true);
 	if (r->cut)
-		json_object_object_add(object, "cut", json_object_new_boolean(true));
+		json_add_bool(object, "cut", true);
 	if (r->until)
 		json_add_text(object, "until", dealbox_mark_name(r->until));
 	if (r->unit) {
@@ -75,7 +75,7 @@ static void ruling_json(const struct ruling_text *law, const struct dealbox_ruli
 		json_object_put(options);
 	for (n = 0; n < r->fact_count; n++)
 		json_object_array_add(facts, json_object_new_int64((int64_t)r->facts[n]));
-	json_object_object_add(object, "facts", facts);
+	json_object_object_add(object, "fact_lines", facts);
 	json_add_text(object, "language", law->language);
 	json_add_text(object, "text", text);
 	json_say(object);
@@ -99,9 +99,8 @@ void ruling_text_judgement(struct ruling_text *law, const struct dealbox_judgeme
 			    translated(law, j->name), text);
 		return;
 	}
-	object = json_object_new_object();
-	json_add_text(object, "event", "verdict");
-	json_add_number(object, "deal", j->deal);
+	object = json_line("verdict");
+	json_add_number(object, "record_deal", j->deal);
 	if (j->board >= 0)
 		json_add_number(object, "board", (uint64_t)j->board);
 	json_add_text(object, "verdict", j->name);

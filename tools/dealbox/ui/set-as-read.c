@@ -194,112 +194,91 @@ void set_as_read_complain(const struct dealbox_report *report, bool reveal)
 	set_as_read_complain_of(report, DEALBOX_NOTE, reveal);
 }
 
-/* Return the length of the UTF-8 character at text, 0 if it is not valid. */
-static size_t utf8_size(const unsigned char *text)
+static struct json_object *counts_json(const struct dealbox_report *report)
 {
-	size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :
-		      text[0] >= 0xe0 && text[0] < 0xf0 ? 3 :
-		      text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : 0;
+	struct json_object *counts = json_object_new_object();
 
-	for (size_t i = 1; i < size; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	return size;
-}
-
-void set_as_read_text_json(const char *text)
-{
-	putchar('"');
-	while (*text) {
-		const unsigned char *byte = (const unsigned char *)text;
-		size_t size = utf8_size(byte);
-
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if (*byte < 0x20 || !size)
-			printf("\\u%04x", *byte);
-		else
-			fwrite(text, 1, size, stdout);
-		text += size ? size : 1;
-	}
-	putchar('"');
-}
-
-void set_as_read_counts_json(const struct dealbox_report *report)
-{
-	const char *comma = "";
-
-	putchar('{');
-	for (unsigned int code = 0; code < DEALBOX_CODES; code++) {
-		if (!dealbox_report_found_code(report, code))
-			continue;
-		printf("%s\"%s\":%zu", comma, dealbox_code_name(code),
-		       dealbox_report_found_code(report, code));
-		comma = ",";
-	}
-	putchar('}');
+	for (unsigned int code = 0; code < DEALBOX_CODES; code++)
+		json_add_known(counts, dealbox_code_name(code),
+			       (int64_t)dealbox_report_found_code(report, code));
+	return counts;
 }
 
 /*
- * Print the members that the sentence shows without names of cards, so that a program can translate
+ * Add the members that the sentence shows without names of cards, so that a program can translate
  * it.
  */
-static void fields_json(const struct dealbox_problem *problem)
+static void fields_json(struct json_object *object, const struct dealbox_problem *problem)
 {
 	const char *sentence = dealbox_code_sentence(problem->code, problem->count);
-	char text[2 * sizeof(problem->text)];
+	const char letter[] = { dealbox_seat_letter(problem->hand), '\0' };
+	char text[2 * sizeof(problem->text)], letters[DEALBOX_HANDS + 1], *end = letters;
 	unsigned int seat;
 
 	if (strstr(sentence, "{hand}"))
-		printf(",\"hand\":\"%c\"", dealbox_seat_letter(problem->hand));
+		json_add_text(object, "hand", letter);
 	if (strstr(sentence, "{hands}")) {
-		fputs(",\"hands\":\"", stdout);
 		for (seat = 0; seat < DEALBOX_HANDS; seat++)
 			if (problem->hands >> seat & 1)
-				putchar(dealbox_seat_letter((int)seat));
-		putchar('"');
+				*end++ = dealbox_seat_letter((int)seat);
+		*end = '\0';
+		json_add_text(object, "hands", letters);
 	}
 	if (strstr(sentence, "{count}"))
-		printf(",\"count\":%" PRIu32, problem->count);
+		json_add_number(object, "count", problem->count);
 	if (strstr(sentence, "{expected}"))
-		printf(",\"expected\":%" PRIu32, problem->expected);
+		json_add_number(object, "expected", problem->expected);
 	if (strstr(sentence, "{text}")) {
 		dealbox_text_safe(problem->text, sizeof(problem->text), text, sizeof(text));
-		fputs(",\"text\":", stdout);
-		set_as_read_text_json(text);
+		json_add_text(object, "quote", text);
 	}
 }
 
-void set_as_read_problems_json(const struct dealbox_report *report, bool reveal)
+/* Add the number of a board, or the text that its file has instead. */
+static void place_json(struct json_object *object, const char *name)
+{
+	char *end;
+	unsigned long number = strtoul(name, &end, 10);
+
+	if (name[0] >= '1' && name[0] <= '9' && !*end && number <= UINT32_MAX)
+		json_add_number(object, "board", (int64_t)number);
+	else
+		json_add_text(object, "board_label", name);
+}
+
+void set_as_read_board_json(struct json_object *object, const struct dealbox_board *board)
+{
+	if (board->number)
+		json_add_number(object, "board", board->number);
+	else
+		json_add_text(object, "board_label", board->label);
+}
+
+void set_as_read_json(const struct dealbox_report *report, size_t deals, bool reveal)
 {
 	const struct dealbox_problem *problem;
+	struct json_object *object;
 
-	putchar('[');
 	for (size_t i = 0; (problem = dealbox_report_get(report, i)); i++) {
 		char *text = sentence(dealbox_problem_message, problem, reveal);
 
-		printf("%s{\"file\":", i ? ",\n" : "");
-		if (problem->file)
-			set_as_read_text_json(problem->file);
-		else
-			fputs("null", stdout);
+		object = json_line("problem");
+		json_add_text(object, "file", problem->file);
 		if (problem->line)
-			printf(",\"line\":%" PRIu32, problem->line);
+			json_add_number(object, "line", problem->line);
 		else
-			printf(",\"line\":null,\"byte\":%" PRIu64, problem->byte);
-		fputs(",\"board\":", stdout);
-		if (problem->board[0])
-			set_as_read_text_json(problem->board);
-		else
-			fputs("null", stdout);
-		printf(",\"severity\":\"%s\",\"code\":\"%s\"",
-		       problem->severity == DEALBOX_NOTE ? "note" : "problem",
-		       dealbox_code_name(problem->code));
-		fields_json(problem);
-		fputs(",\"message\":", stdout);
-		set_as_read_text_json(text ? text : "");
-		putchar('}');
+			json_add_number(object, "byte", (int64_t)problem->byte);
+		place_json(object, problem->board);
+		json_add_text(object, "severity",
+			      problem->severity == DEALBOX_NOTE ? "note" : "problem");
+		json_add_text(object, "problem", dealbox_code_name(problem->code));
+		fields_json(object, problem);
+		json_add_text(object, "text", text);
+		json_say(object);
 		free(text);
 	}
-	putchar(']');
+	object = json_line("summary");
+	json_add_number(object, "deals", (int64_t)deals);
+	json_object_object_add(object, "problem_counts", counts_json(report));
+	json_say(object);
 }

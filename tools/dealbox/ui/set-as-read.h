@@ -66,17 +66,14 @@ void set_as_read_complain_of(const struct dealbox_report *report, enum dealbox_s
 			  bool reveal);
 
 /*
- * Print the problems as a JSON array to standard output: file, place, code, message, and the
- * members that the message shows without names of cards. Only the message shows cards, and only if
- * reveal.
+ * Print the problems, a line each: file, place, problem, sentence, and the members that the
+ * sentence shows without names of cards; then a summary. Only the sentence shows cards, and only if
+ * reveal. deals is the number of complete deals.
  */
-void set_as_read_problems_json(const struct dealbox_report *report, bool reveal);
+void set_as_read_json(const struct dealbox_report *report, size_t deals, bool reveal);
 
-/* Print the number of problems per code as a JSON object. */
-void set_as_read_counts_json(const struct dealbox_report *report);
-
-/* Print text of a file as a JSON string. Bytes that are not UTF-8 are read as Latin-1. */
-void set_as_read_text_json(const char *text);
+/* Add the number of a board, or the text that its file has instead of a number. */
+void set_as_read_board_json(struct json_object *object, const struct dealbox_board *board);
 
 /* Values of --from and --to, for their help */
 #define SET_AS_READ_FORMATS "pbn, dup, dlm, lin, bri, dge, csv, ber, bhg, rzd, cds, rbn, zrd"

@@ -118,13 +118,8 @@ enum status set_to_deal_read(char *const *files, int count, bool reveal, const c
 		problems = 1;
 	} else {
 		problems = problems_say(report, reveal);
-		if (problems && as_json) {
-			fputs("{\"problems\":", stdout);
-			set_as_read_problems_json(report, reveal);
-			fputs(",\"counts\":", stdout);
-			set_as_read_counts_json(report);
-			puts("}");
-		}
+		if (problems && as_json)
+			set_as_read_json(report, dealbox_set_count(set), reveal);
 		if (problems)
 			complain(unread ? "give the names of files with deals" :
 				 lacks ? "`dealbox convert --first N` numbers the boards of a file "

@@ -396,9 +396,69 @@ void json_say(struct json_object *object)
 	json_object_put(object);
 }
 
+struct json_object *json_line(const char *kind)
+{
+	struct json_object *object = json_object_new_object();
+
+	json_add_text(object, "kind", kind);
+	return object;
+}
+
+/* Return the length of the UTF-8 character at text, 0 if it is not valid. */
+static size_t utf8_size(const unsigned char *text)
+{
+	size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :
+		      text[0] >= 0xe0 && text[0] < 0xf0 ? 3 :
+		      text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < size; i++)
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+	return size;
+}
+
 void json_add_text(struct json_object *object, const char *name, const char *text)
 {
-	json_object_object_add(object, name, json_object_new_string(text));
+	char *valid, *end;
+
+	if (!text || !*text)
+		return;
+	valid = end = malloc(2 * strlen(text) + 1);
+	if (!valid)
+		abort();
+	while (*text) {
+		const unsigned char byte = (unsigned char)*text;
+		size_t size = utf8_size((const unsigned char *)text);
+
+		if (size) {
+			end = mempcpy(end, text, size);
+		} else {
+			*end++ = (char)(0xc0 | byte >> 6);
+			*end++ = (char)(0x80 | (byte & 0x3f));
+		}
+		text += size ? size : 1;
+	}
+	*end = '\0';
+	json_object_object_add(object, name, json_object_new_string(valid));
+	/* it may be a deal */
+	explicit_bzero(valid, (size_t)(end - valid));
+	free(valid);
+}
+
+void json_add_known(struct json_object *object, const char *name, int64_t number)
+{
+	if (number)
+		json_add_number(object, name, number);
+}
+
+void json_add_real(struct json_object *object, const char *name, double number)
+{
+	json_object_object_add(object, name, json_object_new_double(number));
+}
+
+void json_add_bool(struct json_object *object, const char *name, bool value)
+{
+	json_object_object_add(object, name, json_object_new_boolean(value));
 }
 
 void json_add_number(struct json_object *object, const char *name, int64_t number)

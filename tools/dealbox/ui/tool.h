@@ -181,13 +181,26 @@ void say_in(enum tone tone, const char *format, ...) __attribute__((format(print
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
- * Print object as one line to standard output, and put it. For a stream of objects, call it for
- * each.
+ * Make the object of a line. kind says what the line is about. docs/json.md lists all kinds, and
+ * the one type that each key has in all of them.
+ */
+struct json_object *json_line(const char *kind);
+
+/*
+ * Print the object of a line to standard output, and put it. Each line of --json is such an object.
  */
 void json_say(struct json_object *object);
 
+/*
+ * Add a member. What is not known is left out: json_add_text() adds nothing if text is NULL or
+ * empty, and json_add_known() nothing if number is 0. Bytes of a text that are not UTF-8 are read
+ * as Latin-1.
+ */
 void json_add_text(struct json_object *object, const char *name, const char *text);
 void json_add_number(struct json_object *object, const char *name, int64_t number);
+void json_add_known(struct json_object *object, const char *name, int64_t number);
+void json_add_real(struct json_object *object, const char *name, double number);
+void json_add_bool(struct json_object *object, const char *name, bool value);
 
 /* Get a member that is an integer of 32 bits. Returns false if there is none. */
 bool json_get_number(struct json_object *object, const char *name, uint32_t *out);
