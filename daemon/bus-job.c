@@ -13,6 +13,7 @@
 #include "call-queue.h"
 #include "station.h"
 #include "dealing/strv.h"
+#include "ledger/job-options.h"
 #include "service-ledger.h"
 
 const struct job_option job_options[] = {
@@ -25,8 +26,8 @@ const struct job_option job_options[] = {
 	{ "reversed-pockets", DEALBOX_JOB_REVERSED, true },
 	{ "by-position", DEALBOX_JOB_BY_POSITION, true },
 	{ "capture", DEALBOX_JOB_CAPTURE, false },
-	{ "by-law", DEALBOX_JOB_LAWS, false },
-	{ "event", DEALBOX_JOB_EVENT, false },
+	{ "by-law", JOB_LAWS, false },
+	{ "event", JOB_EVENT, false },
 	{ NULL, 0, false },
 };
 

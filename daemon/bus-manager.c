@@ -16,6 +16,7 @@
 #include "bus-reveal.h"
 #include "bus-set.h"
 #include "call-queue.h"
+#include "ledger/job-options.h"
 #include "log.h"
 #include "panel.h"
 #include "stations.h"
@@ -234,7 +235,7 @@ static struct job *oldest_over(const struct service *s)
 
 	for (job = s->jobs.first; job; job = job->next)
 		if ((job_done(job) || job->state == DEALBOX_LEDGER_JOB_CANCELLED) &&
-		    !(job->options & DEALBOX_JOB_EVENT) &&
+		    !(job->options & JOB_EVENT) &&
 		    (!over || job->id < over->id))
 			over = job;
 	return over;

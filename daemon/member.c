@@ -10,6 +10,7 @@
 #include <dealbox/report.h>
 
 #include "bus-reply.h"
+#include "ledger/job-options.h"
 #include "log.h"
 #include "member.h"
 #include "member-worker.h"
@@ -613,7 +614,7 @@ static int adopt(struct member *m, struct event_job *job, const struct dealbox_l
 	struct service *s = m->service;
 	struct finding finding = { .s = s, .session = job->session };
 	struct dealbox_ledger_new_job new_job = { .count = count, .copies = job->copies,
-						  .options = DEALBOX_JOB_EVENT,
+						  .options = JOB_EVENT,
 						  .priority = job->priority };
 	unsigned int *numbers = calloc(count, sizeof(*numbers));
 	int err = numbers ? dealbox_ledger_find_sets(s->ledger, boards, count, find_set, &finding) :
@@ -676,7 +677,7 @@ static int take_locals(struct member *m, struct dealbox_error *error)
 			return err;
 		}
 		/* another ledger has another job of this number, or none */
-		if (!(options & DEALBOX_JOB_EVENT))
+		if (!(options & JOB_EVENT))
 			continue;
 		if (!jobs_find(&s->jobs, local->local) && !service_ledger_load(s, local->local)) {
 			snprintf(error->what, sizeof(error->what),

@@ -113,7 +113,7 @@ static int collect_job(const struct dealbox_ledger_job *record, void *context)
 	struct dealbox_ledger_job *grown;
 
 	/* `dealbox deal --law` deals these, and judges what was dealt. */
-	if (record->options & DEALBOX_JOB_LAWS)
+	if (record->law)
 		return 0;
 	grown = realloc(records->list, (records->count + 1) * sizeof(*grown));
 

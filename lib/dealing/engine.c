@@ -4,6 +4,7 @@
 #include <dealbox/event.h>
 
 #include "engine.h"
+#include "ledger/job-options.h"
 #include "verdict/event-internal.h"
 
 #define PACE_DEALS	20	/* deals before a machine can count as slow */
@@ -107,7 +108,7 @@ void engine_recall(struct engine *d, uint32_t insertion, const struct copy *copy
 {
 	d->insertion = d->dealt = insertion;
 	d->copy = *copy;
-	d->shuffled = options & DEALBOX_JOB_LAWS;
+	d->shuffled = options & JOB_LAWS;
 	d->used = d->recorded = true;
 }
 
@@ -690,12 +691,12 @@ static bool original_elsewhere(const struct copy *copy, const void *context)
 static bool suits(const struct engine *d, const struct job *job)
 {
 	uint32_t needs = job->options & DEALBOX_JOB_CAPTURE ? DEALBOX_CAP_CAPTURE :
-			 job->options & (DEALBOX_JOB_BY_POSITION | DEALBOX_JOB_LAWS) ?
+			 job->options & (DEALBOX_JOB_BY_POSITION | JOB_LAWS) ?
 							      DEALBOX_CAP_BY_POSITION :
 							      DEALBOX_CAP_BY_CARD;
 
 	/* in an event, what no machine has dealt would never count */
-	if (job->options & DEALBOX_JOB_EVENT && d->emulated && !job->rehearsal)
+	if (job->options & JOB_EVENT && d->emulated && !job->rehearsal)
 		return false;
 	return d->capabilities & needs;
 }
@@ -749,7 +750,7 @@ static enum dealbox_operator_state choose(struct engine *d, const struct jobs *j
 		    (copy.board && (asked.board != copy.board || asked.copy != copy.copy)))
 			d->start = false;
 		d->copy = copy;
-		d->shuffled = job->options & DEALBOX_JOB_LAWS;
+		d->shuffled = job->options & JOB_LAWS;
 		return DEALBOX_OPERATOR_NONE;
 	}
 	return none;
@@ -1036,7 +1037,7 @@ static bool may_begin(const struct engine *d, const struct jobs *jobs)
 {
 	const struct job *job = job_of(d, jobs);
 
-	return !job || !(job->options & DEALBOX_JOB_EVENT) ||
+	return !job || !(job->options & JOB_EVENT) ||
 	       job_may_begin(job, d->copy.board, d->copy.copy);
 }
 
@@ -1194,7 +1195,7 @@ bool engine_following(const struct engine *d, const struct jobs *jobs, const str
 								   present_or_elsewhere,
 			      &others, following))
 			continue;
-		return !by_reader(d, job) && !(job->options & DEALBOX_JOB_LAWS);
+		return !by_reader(d, job) && !(job->options & JOB_LAWS);
 	}
 	return false;
 }

@@ -7,6 +7,7 @@
 #include <dealbox/pack.h>
 
 #include "dealing/job-ledger.h"
+#include "ledger/job-options.h"
 #include "dealing/strv.h"
 
 static int add_machine(const char *machine, void *context)
@@ -105,7 +106,7 @@ int job_take(struct dealbox_ledger *ledger, struct jobs *jobs,
 		err = -EIO;
 	if (!err) {
 		job = jobs_add(jobs, record->job, record->set, list.boards, list.count,
-			       record->copies, record->options, record->priority);
+			       record->copies, job_options_of(record), record->priority);
 		err = job ? 0 : -ENOMEM;
 	}
 	free(list.boards);
@@ -166,7 +167,7 @@ int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled)
 
 static int keep_options(const struct dealbox_ledger_job *job, void *context)
 {
-	*(unsigned int *)context = job->options;
+	*(unsigned int *)context = job_options_of(job);
 	return 0;
 }
 
@@ -238,7 +239,7 @@ int job_verify(const struct job *job, const struct dealbox_plan *plan, uint32_t 
 	       const struct dealbox_trace *trace, struct dealbox_verdict **verdict)
 {
 	bool sorted = plan->mode == DEALBOX_PLAN_BY_POSITION &&
-		      !(job && job->options & DEALBOX_JOB_LAWS);
+		      !(job && job->options & JOB_LAWS);
 	uint8_t deck[64];
 
 	if (!sorted)
@@ -264,9 +265,9 @@ int job_plan(struct dealbox_ledger *ledger, const struct job *job, const struct 
 
 	if (job->options & DEALBOX_JOB_CAPTURE)
 		return dealbox_plan_capture(plan, id, copy->copy - 1) ? -EINVAL : 0;
-	if (job->options & DEALBOX_JOB_LAWS)
-		return dealbox_law_plan(DEALBOX_JOB_LAW_RULES(job->options),
-					DEALBOX_JOB_LAW_DEALER(job->options), id, plan);
+	if (job->options & JOB_LAWS)
+		return dealbox_law_plan(JOB_LAW(job->options) - 1, JOB_DEALER(job->options), id,
+					plan);
 	err = dealbox_ledger_get_deal(ledger, job->set, copy->board, &deal);
 	if (err)
 		return err == -EINVAL ? -EIO : err;

@@ -29,7 +29,7 @@ int job_refresh(struct dealbox_ledger *ledger, struct jobs *jobs, struct job *jo
 int ledger_settle(struct dealbox_ledger *ledger, unsigned int *settled);
 /*
  * Return true if the last insertion of the machine is exact and counts, with its number, its copy,
- * and the options of its job (DEALBOX_JOB_*).
+ * and the options of its job (ledger/job-options.h).
  */
 bool ledger_recorded(struct dealbox_ledger *ledger, const char *machine, uint32_t *insertion,
 		     struct copy *copy, unsigned int *options);

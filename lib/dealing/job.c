@@ -7,6 +7,7 @@
 #include <dealbox/set.h>
 
 #include "job.h"
+#include "ledger/job-options.h"
 #include "strv.h"
 
 #define JOB_HELD	0x80u	/* with the state of a copy: this PC holds it */
@@ -167,7 +168,7 @@ static bool held_at(const struct job *job, size_t n, unsigned int copy)
 static bool may_begin_at(const struct job *job, size_t n, unsigned int copy)
 {
 	return state_at(job, n, copy) == DEALBOX_LEDGER_COPY_OPEN &&
-	       (!(job->options & DEALBOX_JOB_EVENT) || (job->leased && held_at(job, n, copy)));
+	       (!(job->options & JOB_EVENT) || (job->leased && held_at(job, n, copy)));
 }
 
 enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int board,
@@ -244,7 +245,7 @@ bool job_lapsed(const struct job *job)
 	unsigned int copy;
 	size_t n;
 
-	if (!(job->options & DEALBOX_JOB_EVENT) || job->leased)
+	if (!(job->options & JOB_EVENT) || job->leased)
 		return false;
 	for (n = 0; n < job->count; n++)
 		for (copy = 1; copy <= job->states[n].count; copy++)

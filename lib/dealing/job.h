@@ -27,15 +27,15 @@ struct job {
 	struct job *next;
 	uint64_t id;
 	uint64_t set;
-	unsigned int options;		/* DEALBOX_JOB_* */
+	unsigned int options;		/* as in ledger/job-options.h */
 	unsigned int copies;		/* of each board, 0 = without limit */
 	int priority;
 	enum dealbox_ledger_job_state state;	/* never DONE: that is computed */
 	bool repeat;			/* a deal of it was dealt for another session */
 	uint32_t uid;			/* user who added it, or DEALBOX_UID_* */
 	char session[128];
-	bool leased;			/* DEALBOX_JOB_EVENT: the lease has not ended */
-	bool rehearsal;			/* DEALBOX_JOB_EVENT: emulated machines may deal it, too */
+	bool leased;			/* JOB_EVENT: the lease has not ended */
+	bool rehearsal;			/* JOB_EVENT: emulated machines may deal it, too */
 	unsigned int voided;		/* insertions with another outcome than exact */
 	char **machines;		/* ids of machines, terminated by NULL; NULL = any */
 	size_t count;			/* number of boards; copies of a capture are pockets */
@@ -77,7 +77,7 @@ enum dealbox_ledger_copy_state job_state(const struct job *job, unsigned int boa
 int job_set_state(struct job *job, unsigned int board, unsigned int copy,
 		  enum dealbox_ledger_copy_state state);
 /*
- * Of a job of an event (DEALBOX_JOB_EVENT), this PC may begin only copies that it holds, and only
+ * Of a job of an event (JOB_EVENT), this PC may begin only copies that it holds, and only
  * while its lease lasts (job->leased). Both are false until somebody says otherwise.
  * job_hold() returns 0, -ENOENT if there is no such copy, or -ENOMEM.
  */

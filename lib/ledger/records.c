@@ -9,6 +9,7 @@
 
 #include <dealbox/event.h>
 
+#include "job-options.h"
 #include "ledger-internal.h"
 #include "reserved.h"
 #include "sql.h"
@@ -331,16 +332,16 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 			   uint64_t *job, struct dealbox_ledger_repeat *repeat)
 {
 	unsigned int deals = !!new_job->set + !!(new_job->options & DEALBOX_JOB_CAPTURE) +
-			     !!(new_job->options & DEALBOX_JOB_LAWS);
+			     !!new_job->law;
 	char session[128] = "";
 	size_t n;
 	int err;
 
 	if (!new_job->count || new_job->copies > DEALBOX_BOARD_DEALT_MAX ||
-	    new_job->options & ~(DEALBOX_JOB_OPTIONS | DEALBOX_JOB_EVENT) ||
-	    RESERVED_USED(new_job))
+	    new_job->options & ~(JOB_OPTIONS | JOB_EVENT) || new_job->law > DEALBOX_RULES ||
+	    new_job->dealer > (new_job->law ? DEALBOX_ACTOR_WEST : 0) || RESERVED_USED(new_job))
 		return ledger_fail(l, -EINVAL,
-				   "a job has boards, at most %d copies, and known options",
+				   "a job has boards, at most %d copies, known options and laws",
 				   DEALBOX_BOARD_DEALT_MAX);
 	if (deals != 1)
 		return ledger_fail(l, -EINVAL,
@@ -352,7 +353,9 @@ int dealbox_ledger_add_job(struct dealbox_ledger *l, const struct dealbox_ledger
 		err = get_session(l, new_job->set, session);
 	if (!err)
 		err = ledger_append(l, LEDGER_JOB, job, "ioiii", ledger_now(), new_job->set,
-				    (int64_t)new_job->copies, (int64_t)new_job->options,
+				    (int64_t)new_job->copies,
+				    (int64_t)(new_job->options |
+					      JOB_BY_LAW(new_job->law, new_job->dealer)),
 				    (int64_t)new_job->priority);
 	for (n = 0; !err && n < new_job->count; n++)
 		err = add_job_board(l, *job, new_job, n, session, repeat);
@@ -439,7 +442,7 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 						 "u", only) :
 			     ledger_query(l, SQL_JOBS("", ""), "");
 	struct dealbox_ledger_job job;
-	unsigned int skipped, last;
+	unsigned int options, skipped, last;
 	int err = 0;
 
 	while (next_row(l, stmt, "reading jobs", &err)) {
@@ -448,7 +451,10 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 		job.set = sqlite3_column_int64(stmt, 1);
 		job.at = sqlite3_column_int64(stmt, 2);
 		copy_text(job.session, sizeof(job.session), sqlite3_column_text(stmt, 3));
-		job.options = sqlite3_column_int64(stmt, 4);
+		options = sqlite3_column_int64(stmt, 4);
+		job.options = options & ~JOB_LAWS;
+		job.law = JOB_LAW(options);
+		job.dealer = JOB_DEALER(options);
 		job.copies = sqlite3_column_int64(stmt, 5);
 		job.priority = sqlite3_column_int64(stmt, 6);
 		job.boards = sqlite3_column_int64(stmt, 7);

@@ -43,7 +43,8 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 		{ "copies", "copies", NULL, "copies of each board; of an original: its pockets; 0: "
 					    "no limit" },
 		{ "options", "options", NULL,
-		  "sum of `DEALBOX_JOB_` values of `dealbox/ledger.h`" },
+		  "sum of `DEALBOX_JOB_` values of `dealbox/ledger.h`; 512 * law + 4096 * dealer "
+		  "for a shuffled pack; 16384: of an event" },
 		{ "priority", "priority", NULL, "priority at first; an act may change it. The "
 						"highest is dealt first" },
 	} },

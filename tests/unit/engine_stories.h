@@ -390,7 +390,7 @@
 	"unplug; is idle #1 with-board; plug; copy 1.1 recorded; "
 	"recall #1 1.1 | status, > take-out 1.1", "copy 1.1 open | > used 1.1") },
 { "a recalled board that was dealt by a law has no number",
-	DEALBOX_JOB_LAW(2, 1), DEALBOX_CAP_BY_POSITION, 0, LINES(
+	JOB_BY_LAW(3, 1), DEALBOX_CAP_BY_POSITION, 0, LINES(
 	"is done #1 with-board; plug; copy 1.1 recorded; "
 	"recall #1 1.1 | status, > take-out shuffled", "out | > insert-board shuffled") },
 { "start for a board whose question was not shown", 0, 0, 0, LINES(
@@ -1233,7 +1233,7 @@
 	"plug | status, > machine-unsuited",
 	"in; press start | > machine-unsuited") },
 { "a shuffled pack is dealt by a law, into a board with any number",
-	DEALBOX_JOB_LAW(2, 1) | DEALBOX_JOB_AUTO_START,
+	JOB_BY_LAW(3, 1) | DEALBOX_JOB_AUTO_START,
 	DEALBOX_CAP_BY_POSITION | DEALBOX_CAP_BOARD_READER, 0, LINES(
 	"plug | status, > insert-board shuffled",
 	"in number7 | plan 1.1, begin 1.1 #1, start #1, > none shuffled",
@@ -1242,7 +1242,7 @@
 	"started; jam card3 | void 2.1 #2 void 0x2a, > jam shuffled card 3",
 	"out; cleared | > jam shuffled card 3",
 	"job cancelled | > no-work card 3") },
-{ "a machine that reads, and a shuffled pack", DEALBOX_JOB_LAW(2, 1), 0, 0, LINES(
+{ "a machine that reads, and a shuffled pack", JOB_BY_LAW(3, 1), 0, 0, LINES(
 	"plug | status, > machine-unsuited",
 	"in; press start | > machine-unsuited") },
 { "a status that comes between two events", 0, 0, 0, LINES(DEALS,
@@ -1472,7 +1472,7 @@
 	"is done #1 with-board; plug; copy 1.1 recorded; recall #1 1.1; "
 	"keys | { } status, > take-out 1.1", "keys | { redeal } > take-out 1.1",
 	"copy 1.1 open | > used 1.1") },
-{ "what may be asked of a shuffled pack", DEALBOX_JOB_LAW(2, 1) | DEALBOX_JOB_AUTO_START,
+{ "what may be asked of a shuffled pack", JOB_BY_LAW(3, 1) | DEALBOX_JOB_AUTO_START,
 	DEALBOX_CAP_BY_POSITION, 0, LINES(
 	"plug | status, > insert-board shuffled",
 	"in | plan 1.1, begin 1.1 #1, start #1, > none shuffled",
@@ -1536,12 +1536,12 @@
 	"in | > press-start 1.1",
 	"press start; next begin taken; after plan: without | plan 1.1, begin 1.1 #1, > no-work") },
 { "a copy is given back while the plan is on its way, and the board is locked in",
-  DEALBOX_JOB_EVENT,
+  JOB_EVENT,
 	DEALBOX_CAP_BOARD_LOCK, 0, LINES(
 	"hold 1.1; plug | status, > insert-board 1.1",
 	"in | > press-start 1.1",
 	"press start; after plan: back 1.1 | plan 1.1, release, > no-work") },
-{ "a copy is given back while the plan is on its way, and another one is held", DEALBOX_JOB_EVENT,
+{ "a copy is given back while the plan is on its way, and another one is held", JOB_EVENT,
 	DEALBOX_CAP_BOARD_LOCK | DEALBOX_CAP_BOARD_READER, 0, LINES(
 	"hold 1.1; hold 2.1; plug | status, > insert-board 1.1",
 	"in number1 | > press-start 1.1",

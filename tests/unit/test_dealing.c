@@ -21,6 +21,7 @@
 
 #include "freed_memory.h"
 #include "insertion.h"
+#include "ledger/job-options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define WRITE (DEALBOX_LEDGER_WRITE | DEALBOX_LEDGER_CREATE)
@@ -572,12 +573,14 @@ static void world_begin(struct world *w, unsigned int options)
 	assert_int_equal(dealbox_ledger_open(w->ledger, w->folder, WRITE), 0);
 	make_deal(&boards[0].deal, 1);
 	make_deal(&boards[1].deal, 2);
-	if (!(options & (DEALBOX_JOB_CAPTURE | DEALBOX_JOB_LAWS)))
+	if (!(options & (DEALBOX_JOB_CAPTURE | JOB_LAWS)))
 		assert_int_equal(dealbox_ledger_add_set(w->ledger, "monday", boards, 2, &set,
 							NULL), 0);
 	assert_int_equal(dealbox_ledger_add_job(w->ledger, &(struct dealbox_ledger_new_job){
 		.set = set, .boards = numbers, .count = 2,
-		.copies = options & DEALBOX_JOB_CAPTURE ? 4 : 1, .options = options
+		.copies = options & DEALBOX_JOB_CAPTURE ? 4 : 1,
+		.options = options & ~JOB_LAWS, .law = JOB_LAW(options),
+		.dealer = JOB_DEALER(options),
 	}, &the_job, NULL), 0);
 	assert_int_equal(job_load(w->ledger, &w->jobs, the_job, &w->job), 0);
 	w->d.listener = &listener;
@@ -2181,7 +2184,7 @@ static void test_recalled(void **state)
 	world_end(&w);
 
 	/* one that was dealt by a law has no number */
-	world_begin(&w, DEALBOX_JOB_LAW(2, 1));
+	world_begin(&w, JOB_BY_LAW(3, 1));
 	event(DEALBOX_EV_BOARD_INSERTED, 1);
 	record_of(&w, the_job, 1, 1, "SN1", 1, DEALBOX_LEDGER_EXACT);
 	dealing_detach(&w.d);
@@ -2368,7 +2371,7 @@ static void test_law(void **state)
 
 	(void)state;
 	for (wrong = 0; wrong < 2; wrong++) {
-		world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST));
+		world_begin(&w, JOB_BY_LAW(1 + DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST));
 		begun(&w);
 		assert_int_equal(dealbox_law_plan(DEALBOX_RULES_RUBBER, DEALBOX_ACTOR_EAST, 7,
 						  &plan), 0);
@@ -2394,7 +2397,7 @@ static void test_law(void **state)
 		world_end(&w);
 	}
 	/* West does not play */
-	world_begin(&w, DEALBOX_JOB_LAW(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST));
+	world_begin(&w, JOB_BY_LAW(1 + DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_WEST));
 	assert_int_equal(does(&w, STEP_PLAN), DID_REFUSED);
 	assert_non_null(strstr(said(&w), "board 1 cannot be planned"));
 	world_end(&w);

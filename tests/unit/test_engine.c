@@ -14,6 +14,7 @@
 
 #include "dealing/engine.h"
 #include "dealing/strv.h"
+#include "ledger/job-options.h"
 
 #define MACHINES	2
 #define CARDS		5	/* of a deal: enough for a fault at every kind of place */
@@ -1755,7 +1756,7 @@ static void test_lease(void **state)
 	(void)state;
 	table_make(&t, 1);
 	jobs_free(&t.jobs);
-	job = jobs_add(&t.jobs, 1, 1, boards, 2, 2, DEALBOX_JOB_EVENT, 1);
+	job = jobs_add(&t.jobs, 1, 1, boards, 2, 2, JOB_EVENT, 1);
 	unplug(&t.places[1], false);
 	settle(&t);
 	/* the service has not heard of the event yet */
@@ -1804,7 +1805,7 @@ static void test_lease(void **state)
 	t = (struct table){ 0 };
 	table_make(&t, 1);
 	jobs_free(&t.jobs);
-	job = jobs_add(&t.jobs, 1, 1, boards, 2, 2, DEALBOX_JOB_EVENT, 1);
+	job = jobs_add(&t.jobs, 1, 1, boards, 2, 2, JOB_EVENT, 1);
 	job->leased = true;
 	job_hold(job, 1, 1, true);
 	p->engine.emulated = true;

@@ -27,6 +27,7 @@
 #include <dealbox/card.h>
 
 #include "dealing/engine.h"
+#include "ledger/job-options.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define STEPS_MAX 12

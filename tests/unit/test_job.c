@@ -11,6 +11,7 @@
 #include "dealing/job.h"
 
 #include "freed_memory.h"
+#include "ledger/job-options.h"
 
 static bool nobody(const struct copy *copy, const void *context)
 {
@@ -279,7 +280,7 @@ static void test_held(void **state)
 {
 	static const unsigned int boards[] = { 1, 2 };
 	struct jobs jobs = { 0 };
-	struct job *job = jobs_add(&jobs, 1, 1, boards, 2, 3, DEALBOX_JOB_EVENT, 0);
+	struct job *job = jobs_add(&jobs, 1, 1, boards, 2, 3, JOB_EVENT, 0);
 	struct job *other = jobs_add(&jobs, 2, 1, boards, 2, 1, 0, 0);
 	struct copy copy;
 

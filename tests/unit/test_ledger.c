@@ -21,6 +21,7 @@
 #include <dealbox/set.h>
 
 #include "insertion.h"
+#include "ledger/job-options.h"
 #include "ledger/ledger-internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -675,7 +676,7 @@ static void test_job(void **state)
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 0,
 				 .copies = 1), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = numbers, .count = 2,
-				 .copies = 1, .options = DEALBOX_JOB_EVENT << 1), -EINVAL);
+				 .copies = 1, .options = JOB_EVENT << 1), -EINVAL);
 	assert_int_equal(last_job(l).job, found.job);
 	dealbox_ledger_free(l);
 }
@@ -1246,21 +1247,37 @@ static void test_law(void **state)
 	static const unsigned int number = 1;
 	struct folder *f = *state;
 	struct dealbox_ledger *l = open_ledger(f->db, CREATE);
-	const unsigned int law = DEALBOX_JOB_LAW(DEALBOX_RULES_PREFERANS, DEALBOX_ACTOR_SOUTH);
+	const uint8_t law = 1 + DEALBOX_RULES_PREFERANS, dealer = DEALBOX_ACTOR_SOUTH;
+	const unsigned int options = JOB_BY_LAW(law, dealer);
 	uint64_t job, insertion, set;
 
-	assert_int_equal(DEALBOX_JOB_LAW_RULES(law), DEALBOX_RULES_PREFERANS);
-	assert_int_equal(DEALBOX_JOB_LAW_DEALER(law), DEALBOX_ACTOR_SOUTH);
-	assert_int_equal(law & ~DEALBOX_JOB_LAWS, 0);
+	assert_int_equal(JOB_LAW(options), law);
+	assert_int_equal(JOB_DEALER(options), dealer);
+	assert_int_equal(options & ~JOB_LAWS, 0);
 	make_job(l, "s", 1, 1, 0);
 	set = last_job(l).set;
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-				 .copies = 1, .options = law), -EINVAL);
+				 .copies = 1, .law = law), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
+				 .copies = 1, .dealer = dealer), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
-				 .options = law | DEALBOX_JOB_CAPTURE), -EINVAL);
+				 .law = law, .options = DEALBOX_JOB_CAPTURE), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
-				 .options = law), 0);
-	assert_int_equal(last_job(l).options, law);
+				 .options = options), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
+				 .law = DEALBOX_RULES + 1), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
+				 .law = law, .dealer = DEALBOX_ACTOR_WEST + 1), -EINVAL);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
+				 .law = DEALBOX_RULES, .dealer = DEALBOX_ACTOR_WEST), 0);
+	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
+				 .law = law, .dealer = dealer), 0);
+	assert_int_equal(last_job(l).law, law);
+	assert_int_equal(last_job(l).dealer, dealer);
+	assert_int_equal(last_job(l).options, 0);
+	assert_int_equal(job_options_of(&(struct dealbox_ledger_job){
+		.options = DEALBOX_JOB_REPLAY, .law = law, .dealer = dealer }),
+		DEALBOX_JOB_REPLAY | options);
 	assert_int_equal(begin_insertion(l, job, 1, 1, "SN1", 4, 1, &insertion), 0);
 	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_CAPTURED, 0, 0,
 					    make_trace(), 52), -EINVAL);

@@ -223,13 +223,7 @@ DEALBOX_API int dealbox_ledger_get_deal(struct dealbox_ledger *ledger, uint64_t 
 #define DEALBOX_JOB_REVERSED	(1u << 6)	/* pockets in reversed order */
 #define DEALBOX_JOB_CAPTURE	(1u << 7)	/* read originals; copy n is pocket n - 1 */
 #define DEALBOX_JOB_BY_POSITION	(1u << 8)	/* sorted decks, whose cards are counted */
-/* Deal a shuffled pack by position, by enum dealbox_rules, after that seat (enum dealbox_actor). */
-#define DEALBOX_JOB_LAW(rules, dealer)	(((rules) + 1u) << 9 | (unsigned int)(dealer) << 12)
-#define DEALBOX_JOB_LAWS	0x3e00u		/* options & this: the job has a law, and no set */
-#define DEALBOX_JOB_LAW_RULES(options)	(((options) >> 9 & 7) - 1)
-#define DEALBOX_JOB_LAW_DEALER(options)	((options) >> 12 & 3)
-#define DEALBOX_JOB_EVENT (1u << 14) /* of an event: a copy is dealt only while dealboxd holds it */
-#define DEALBOX_JOB_OPTIONS	0x3fffu		/* all that a job may have that is of no event */
+/* Bits 9 to 15 are not for programs. */
 
 enum dealbox_ledger_job_state {
 	DEALBOX_LEDGER_JOB_OPEN,	/* to be dealt */
@@ -243,7 +237,7 @@ struct dealbox_ledger_job {
 	uint64_t set;
 	int64_t at;
 	char session[128];
-	unsigned int options;		/* DEALBOX_JOB_* */
+	unsigned int options;		/* DEALBOX_JOB_*; others: of dealboxd */
 	unsigned int copies;		/* of each board, 0 = without limit */
 	int priority;			/* the highest goes first */
 	unsigned int boards;		/* number of boards of the job */
@@ -251,6 +245,8 @@ struct dealbox_ledger_job {
 	unsigned int voided;		/* insertions with another outcome */
 	enum dealbox_ledger_job_state state;
 	uint32_t uid;			/* user who added it, or DEALBOX_UID_NONE: not recorded */
+	uint8_t law;			/* as in struct dealbox_ledger_new_job */
+	uint8_t dealer;
 };
 
 /* A job that is not recorded yet. Start from zeros: 0 and NULL are the defaults. */
@@ -261,6 +257,12 @@ struct dealbox_ledger_new_job {
 	unsigned int copies; /* of each, at most DEALBOX_BOARD_DEALT_MAX; 0 = without limit */
 	unsigned int options;		/* DEALBOX_JOB_* */
 	int priority;			/* the highest goes first */
+	/*
+	 * Deal a shuffled pack by position: 1 + enum dealbox_rules, and the dealer's seat (enum
+	 * dealbox_actor). 0 = the deals of a set, or a capture
+	 */
+	uint8_t law;
+	uint8_t dealer;
 	/*
 	 * Ids of the machines that may deal it, each of 1 to 127 bytes, terminated by NULL; NULL or
 	 * an empty list: any machine
@@ -278,8 +280,8 @@ struct dealbox_ledger_new_job {
  *
  * -EEXIST: a deal was dealt for another session, and the job does not have
  * DEALBOX_JOB_REPLAY (Law 6D2). -ENOENT: no such set, or no such board in it.
- * -EINVAL: no boards, a board or a machine named twice, an unknown option, a set with
- * DEALBOX_JOB_CAPTURE or a law, or neither.
+ * -EINVAL: no boards, a board or a machine named twice, an unknown option or law, a dealer without
+ * a law, a set with DEALBOX_JOB_CAPTURE or a law, or neither.
  */
 DEALBOX_API int dealbox_ledger_add_job(struct dealbox_ledger *ledger,
 				       const struct dealbox_ledger_new_job *new_job, uint64_t *job,

@@ -52,8 +52,7 @@ static const struct {
 /* Returns NULL if the job has no law, or one that this program does not know. */
 static const struct dealbox_ruleset *job_rules(const struct dealbox_ledger_job *job)
 {
-	return job->options & DEALBOX_JOB_LAWS ?
-		dealbox_ruleset(DEALBOX_JOB_LAW_RULES(job->options)) : NULL;
+	return job->law ? dealbox_ruleset(job->law - 1) : NULL;
 }
 
 /* Writes the law of a job that has one: "rubber, E deals"; else "". */
@@ -62,9 +61,9 @@ static const char *law_text(const struct dealbox_ledger_job *job, char text[LAW_
 	const struct dealbox_ruleset *rules = job_rules(job);
 
 	*text = '\0';
-	if (job->options & DEALBOX_JOB_LAWS)
+	if (job->law)
 		snprintf(text, LAW_TEXT, "%s, %s deals", rules ? rules->name : "unknown law",
-			 dealbox_actor_name(DEALBOX_JOB_LAW_DEALER(job->options)));
+			 dealbox_actor_name(job->dealer));
 	return text;
 }
 
@@ -177,13 +176,12 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 	for (n = 0; options[n].bit; n++)
 		if (job->options & options[n].bit)
 			json_object_array_add(list, json_object_new_string(options[n].name));
-	if (job->options & DEALBOX_JOB_LAWS)
+	if (job->law)
 		json_object_array_add(list, json_object_new_string("by-law"));
 	json_object_object_add(object, "options", list);
 	if (rules) {
 		json_add_text(object, "law", rules->name);
-		json_add_text(object, "dealer",
-			      dealbox_actor_name(DEALBOX_JOB_LAW_DEALER(job->options)));
+		json_add_text(object, "dealer", dealbox_actor_name(job->dealer));
 	}
 	json_object_object_add(object, "machines", machines);
 	json_say(object);

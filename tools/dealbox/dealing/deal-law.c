@@ -172,7 +172,8 @@ static enum status add_job(struct run *run)
 	const char *const machines[] = { run->front.id, NULL };
 	const struct dealbox_ledger_new_job new_job = {
 		.boards = &board, .count = 1, .copies = 1, .machines = machines,
-		.options = DEALBOX_JOB_LAW(run->rules->rules, run->dealer) | DEALBOX_JOB_AUTO_START,
+		.options = DEALBOX_JOB_AUTO_START, .law = (uint8_t)(run->rules->rules + 1),
+		.dealer = run->dealer,
 	};
 	enum status status = own_cancel_unfinished(&run->own);
 

@@ -285,7 +285,7 @@ static int find_unfinished(const struct dealbox_ledger_job *job, void *context)
 	struct unfinished *unfinished = context;
 
 	if (!job->set && job->state < DEALBOX_LEDGER_JOB_CANCELLED &&
-	    (!unfinished->named || job->options & DEALBOX_JOB_LAWS))
+	    (!unfinished->named || job->law))
 		unfinished->job = job->job;
 	return 0;
 }
