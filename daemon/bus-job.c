@@ -7,6 +7,7 @@
 #include <sodium.h>
 
 #include <dealbox/certificate.h>
+#include <dealbox/event.h>
 
 #include "bus-job.h"
 #include "bus-reply.h"
@@ -396,6 +397,11 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 }
 METHOD(job_receipt, "deal")
 
+static const char *const basis_words[] = {
+	[DEALBOX_BASIS_NONE] = "none", [DEALBOX_BASIS_GATES] = "gates",
+	[DEALBOX_BASIS_SENSORS] = "sensors", [DEALBOX_BASIS_HAND] = "hand",
+};
+
 static const char *job_pocket_order(const struct job *job)
 {
 	return job->options & DEALBOX_JOB_REVERSED ? "WSEN" : "NESW";
@@ -407,10 +413,6 @@ static const char *job_pocket_order(const struct job *job)
  */
 static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 {
-	static const char *const bases[] = {
-		[DEALBOX_BASIS_NONE] = "none", [DEALBOX_BASIS_GATES] = "gates",
-		[DEALBOX_BASIS_SENSORS] = "sensors", [DEALBOX_BASIS_HAND] = "hand",
-	};
 	const struct job *job = job_at(s, sd_bus_message_get_path(m));
 	struct dealbox_verdict *verdict = NULL;
 	struct dealbox_trace *trace = NULL;
@@ -442,7 +444,7 @@ static int job_commit(sd_bus_message *m, struct service *s, sd_bus_error *error)
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
 		err = sd_bus_message_append(reply, "bsbs", dealbox_verdict_exact(verdict),
-					    bases[dealbox_verdict_basis(verdict)],
+					    basis_words[dealbox_verdict_basis(verdict)],
 					    dealbox_verdict_identified(verdict),
 					    job_pocket_order(job));
 	if (err >= 0)
@@ -707,9 +709,6 @@ const sd_bus_vtable job_vtable[] = {
 				 SD_BUS_PARAM(number) SD_BUS_PARAM(key) SD_BUS_PARAM(statement)
 				 SD_BUS_PARAM(attestation) SD_BUS_PARAM(nonce),
 				 job_attestation_call, SD_BUS_VTABLE_UNPRIVILEGED),
-	SD_BUS_SIGNAL_WITH_NAMES("Judged", "uusubs", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
-				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
-				 SD_BUS_PARAM(text), 0),
 	SD_BUS_SIGNAL_WITH_NAMES("Verdict", "uusuba{sv}", SD_BUS_PARAM(board) SD_BUS_PARAM(copy)
 				 SD_BUS_PARAM(machine) SD_BUS_PARAM(insertion) SD_BUS_PARAM(exact)
 				 SD_BUS_PARAM(facts), 0),
@@ -735,55 +734,60 @@ int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 	return err;
 }
 
-/* The facts of a verdict, for clients that make their own sentences: numbers and words, no card. */
-static int append_verdict(sd_bus_message *m, const struct dealbox_operator_verdict *v)
+/*
+ * The facts of a verdict: the sentence, and the words and numbers for clients that make their own.
+ * None is a card.
+ */
+static int append_verdict(sd_bus_message *m, const struct dealbox_operator_verdict *v,
+			  const char *text)
 {
 	const struct {
 		const char *key;
 		uint32_t number;
-	} numbers[] = {
-		{ "basis", v->basis }, { "unidentified", v->unidentified }, { "place", v->place },
-		{ "seat", v->seat }, { "card", v->card }, { "code", v->code },
-		{ "reason", v->reason }, { "count", v->count }, { "expected", v->expected },
+		const char *const *words;
+		size_t count;
+	} facts[] = {
+		{ "basis", v->basis, WORDS(basis_words) },
+		{ "seat", v->seat, WORDS(seat_words) },
+		{ "place", v->place, WORDS(place_words) },
+		{ "card", v->card },
+		{ "count", v->count },
+		{ "expected", v->expected },
 	};
 	int err = sd_bus_message_open_container(m, 'a', "{sv}");
 	size_t n;
 
 	if (err >= 0)
-		err = sd_bus_message_append(m, "{sv}", "kind", "s",
+		err = sd_bus_message_append(m, "{sv}{sv}", "text", "s", text, "kind", "s",
 					    dealbox_operator_verdict_name(v->kind));
-	for (n = 0; err >= 0 && n < sizeof(numbers) / sizeof(numbers[0]); n++)
-		if (numbers[n].number || (v->coded && !strcmp(numbers[n].key, "code")))
-			err = sd_bus_message_append(m, "{sv}", numbers[n].key, "u",
-						    numbers[n].number);
+	for (n = 0; err >= 0 && n < sizeof(facts) / sizeof(facts[0]); n++)
+		err = append_fact(m, facts[n].key, facts[n].number, facts[n].words, facts[n].count);
+	if (err >= 0 && v->unidentified)
+		err = sd_bus_message_append(m, "{sv}", "unidentified", "b", 1);
+	/* a code may be 0 */
+	if (err >= 0 && v->coded)
+		err = sd_bus_message_append(m, "{sv}", "code", "u", v->code);
+	if (err >= 0 && v->reason)
+		err = sd_bus_message_append(m, "{sv}", "reason", "s",
+					    dealbox_event_name(v->reason));
 	return err < 0 ? err : sd_bus_message_close_container(m);
-}
-
-static int emit_verdict(struct service *s, const char *path, const struct notice *notice)
-{
-	sd_bus_message *m = NULL;
-	int err = sd_bus_message_new_signal(s->bus, &m, path, "io.dealbox1.Job", "Verdict");
-
-	if (err >= 0)
-		err = sd_bus_message_append(m, "uusub", notice->copy->board, notice->copy->copy,
-					    notice->station->id, notice->insertion, notice->exact);
-	if (err >= 0)
-		err = append_verdict(m, notice->verdict);
-	if (err >= 0)
-		err = sd_bus_send(s->bus, m, NULL);
-	sd_bus_message_unref(m);
-	return err;
 }
 
 void job_judged(struct service *s, const struct notice *notice)
 {
 	char path[JOB_PATH], text[512];
+	sd_bus_message *m = NULL;
+	int err;
 
 	job_path(notice->copy->job, path);
-	/* first, so that a client has the facts when it is told */
-	emit_verdict(s, path, notice);
 	dealbox_operator_verdict_text(notice->verdict, s->config.language, text, sizeof(text));
-	sd_bus_emit_signal(s->bus, path, "io.dealbox1.Job", "Judged", "uusubs", notice->copy->board,
-			   notice->copy->copy, notice->station->id, notice->insertion,
-			   notice->exact, text);
+	err = sd_bus_message_new_signal(s->bus, &m, path, "io.dealbox1.Job", "Verdict");
+	if (err >= 0)
+		err = sd_bus_message_append(m, "uusub", notice->copy->board, notice->copy->copy,
+					    notice->station->id, notice->insertion, notice->exact);
+	if (err >= 0)
+		err = append_verdict(m, notice->verdict, text);
+	if (err >= 0)
+		sd_bus_send(s->bus, m, NULL);
+	sd_bus_message_unref(m);
 }

@@ -37,7 +37,7 @@ void job_changed(struct service *s, uint64_t id);
  */
 int job_redeal_copy(sd_bus_message *m, struct service *s, struct job *job, unsigned int board,
 		    unsigned int copy, sd_bus_error *error);
-/* Emit the signal Judged for NOTICE_JUDGED. */
+/* Emit the signal Verdict for NOTICE_JUDGED. */
 void job_judged(struct service *s, const struct notice *notice);
 
 #endif

@@ -432,23 +432,9 @@ static int append_capabilities(sd_bus_message *reply, const struct station *st)
 			    st->dealing.machine ? st->dealing.engine.capabilities : 0);
 }
 
-#define NAMES(table) (table), sizeof(table) / sizeof((table)[0])
-
-/* Append an entry, unless the number is 0: unknown. A text for each number, if there is a table. */
-static int append_fact(sd_bus_message *reply, const char *key, uint32_t number,
-		       const char *const *names, size_t count)
-{
-	if (!number || (names && number >= count))
-		return 0;
-	return names ? sd_bus_message_append(reply, "{sv}", key, "s", names[number]) :
-	       sd_bus_message_append(reply, "{sv}", key, "u", number);
-}
-
 /* The facts of the state, for clients that make their own sentences: numbers and words, no card. */
 static int append_facts(sd_bus_message *reply, const struct station *st)
 {
-	static const char *const seats[] = { "", "N", "E", "S", "W" };
-	static const char *const places[] = { "", "feeder", "reader", "gate", "pocket" };
 	static const char *const suspects[] = { "", "earlier", "reader", "deck" };
 	const struct engine *d = &st->dealing.engine;
 	enum dealbox_operator_state state = engine_state(d);
@@ -465,28 +451,28 @@ static int append_facts(sd_bus_message *reply, const struct station *st)
 		bool there;
 		const char *key;
 		uint32_t number;
-		const char *const *names;
+		const char *const *words;
 		size_t count;
 	} facts[] = {
 		{ true, "board", f.board },
 		{ !capture, "copy", f.copy },
-		{ capture, "pocket", f.copy, NAMES(seats) },
+		{ capture, "pocket", f.copy, WORDS(seat_words) },
 		{ job && !capture, "copies", job ? job->copies : 0 },
 		{ true, "there", f.there },
 		{ true, "label", d->number },
 		{ stopped, "card", f.card },
 		{ stopped, "cards", f.cards },
-		{ repeated, "seat", f.seat, NAMES(seats) },
+		{ repeated, "seat", f.seat, WORDS(seat_words) },
 		{ repeated, "depth", f.depth },
-		{ repeated, "suspect", f.culprit, NAMES(suspects) },
+		{ repeated, "suspect", f.culprit, WORDS(suspects) },
 		{ repeated, "chance", f.culprit ? f.chance : 0 },
-		{ jam, "place", f.place, NAMES(places) },
+		{ jam, "place", f.place, WORDS(place_words) },
 		{ (jam && !f.place) || state == DEALBOX_OPERATOR_HARDWARE, "code", f.code },
 	};
 
 	for (n = 0; err >= 0 && n < sizeof(facts) / sizeof(facts[0]); n++)
 		if (facts[n].there)
-			err = append_fact(reply, facts[n].key, facts[n].number, facts[n].names,
+			err = append_fact(reply, facts[n].key, facts[n].number, facts[n].words,
 					  facts[n].count);
 	if (err >= 0 && f.shuffled)
 		err = sd_bus_message_append(reply, "{sv}", "shuffled", "b", 1);

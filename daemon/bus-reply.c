@@ -15,6 +15,18 @@ int append_number(sd_bus_message *reply, char type, uint64_t number)
 	       sd_bus_message_append_basic(reply, type, &narrow);
 }
 
+const char *const seat_words[5] = { "", "N", "E", "S", "W" };
+const char *const place_words[5] = { "", "feeder", "reader", "gate", "pocket" };
+
+int append_fact(sd_bus_message *reply, const char *key, uint32_t number, const char *const *words,
+		size_t count)
+{
+	if (!number || (words && number >= count))
+		return 0;
+	return words ? sd_bus_message_append(reply, "{sv}", key, "s", words[number]) :
+		       sd_bus_message_append(reply, "{sv}", key, "u", number);
+}
+
 int send_reply(sd_bus_message *reply, int err)
 {
 	if (err >= 0)

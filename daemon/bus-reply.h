@@ -4,6 +4,7 @@
 #define DAEMON_BUS_REPLY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <systemd/sd-bus.h>
@@ -23,6 +24,17 @@
 
 /* Append a number as the D-Bus type given. Returns >= 0 or -errno. */
 int append_number(sd_bus_message *reply, char type, uint64_t number);
+/*
+ * Append the entry of a dictionary a{sv}, unless the number is 0: unknown. With words, the text for
+ * the number; a number that has none is unknown, too.
+ */
+int append_fact(sd_bus_message *reply, const char *key, uint32_t number, const char *const *words,
+		size_t count);
+/* The last two arguments of append_fact() */
+#define WORDS(table)	(table), sizeof(table) / sizeof((table)[0])
+/* The same words in all facts: of seats, and of the places of a jam. 0 is unknown. */
+extern const char *const seat_words[5];
+extern const char *const place_words[5];
 /* If err >= 0, send the reply. Frees it in any case. Returns err, or the result of sending. */
 int send_reply(sd_bus_message *reply, int err);
 /* Set *error from the ledger's last error, err. Returns a value for the method to return. */

@@ -20,9 +20,9 @@ loop = GLib.MainLoop()
 job = None
 
 
-def on_judged(board, copy, machine, insertion, exact, text, path=None):
+def on_verdict(board, copy, machine, insertion, exact, facts, path=None):
     if path == job:
-        print("board %d, copy %d, on %s: %s" % (board, copy, machine, text), flush=True)
+        print("board %d, copy %d, on %s: %s" % (board, copy, machine, facts["text"]), flush=True)
 
 
 def on_finished(path=None):
@@ -31,7 +31,7 @@ def on_finished(path=None):
 
 
 # listen first, so that nothing is missed
-for signal, function in (("Judged", on_judged), ("Finished", on_finished)):
+for signal, function in (("Verdict", on_verdict), ("Finished", on_finished)):
     bus.add_signal_receiver(function, signal, "io.dealbox1.Job", "io.dealbox1", path_keyword="path")
 
 manager = dbus.Interface(bus.get_object("io.dealbox1", "/io/dealbox1"), "io.dealbox1.Manager")

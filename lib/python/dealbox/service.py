@@ -30,14 +30,19 @@ class ServiceError(Exception):
 
 
 class Judged(NamedTuple):
-    """The verdict on one board; job is the path of its job."""
+    """The signal Verdict: that on one board; job is the path of its job. docs/daemon.md has the facts."""
     job: str
     board: int
     copy: int
     machine: str
     insertion: int
     exact: bool
-    text: str
+    facts: Dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """The sentence, in the language of the service."""
+        return str(self.facts.get('text', ''))
 
 
 class Finished(NamedTuple):
@@ -167,8 +172,8 @@ class Service:
         elif message.sender != self._owner:
             # signals to this connection alone come without a match, from anyone
             return
-        elif message.interface == NAME + '.Job' and message.member == 'Judged':
-            told = Judged(message.path, *message.body)
+        elif message.interface == NAME + '.Job' and message.member == 'Verdict':
+            told = Judged(message.path, *_plain(message.body))
         elif message.interface == NAME + '.Job' and message.member == 'Finished':
             told = Finished(message.path)
         elif message.interface == PROPERTIES and message.member == 'PropertiesChanged' \

@@ -79,7 +79,7 @@ def sequence():
 
 def start(c):
     """The machines are plugged in, which starts the service."""
-    c.run('busctl monitor --json=short --match="type=\'signal\',interface=\'io.dealbox1.Job\',member=\'Judged\'" '
+    c.run('busctl monitor --json=short --match="type=\'signal\',interface=\'io.dealbox1.Job\',member=\'Verdict\'" '
           '>%s 2>%s.begun &' % (JUDGED, JUDGED))
     wait('the monitor', lambda: c.ask('test -s %s.begun' % JUDGED)[0] == 0)
     c.run('modprobe vhci-hcd')
@@ -96,7 +96,7 @@ def work(c, seconds):
     # That state comes only if the board is still in when it is recorded. The emulator's operator takes
     # it out 150 ms after its last card, and the service waits 300 ms for a stop behind that card.
     for line in c.ask('cat ' + JUDGED)[1].splitlines():
-        _board, _copy, machine, insertion, exact, _text = json.loads(line)['payload']['data']
+        _board, _copy, machine, insertion, exact, _facts = json.loads(line)['payload']['data']
         if exact:
             told.add((machine, insertion))
 

@@ -266,7 +266,7 @@ def test_no_card_was_to_be_seen_anywhere(c):
         found = cards(path)
         assert not found, (name, found[:5])
     traffic = open(c.dir + '/seen-traffic', errors='replace').read()
-    assert traffic.count('member=Judged') >= 18 and 'member=AddJob' in traffic, 'not all was seen'
+    assert traffic.count('member=Verdict') >= 18 and 'member=AddJob' in traffic, 'not all was seen'
     assert cards(set_file)
     # controls: a text with cards, and the set in memory
     with open(c.dir + '/seen-control', 'w') as file:

@@ -36,8 +36,8 @@ def test_says_when_a_job_is_finished(w):
     """The signals of a job: each verdict, then the end."""
     wait('the signal', lambda: 'member=Finished' in w.traffic())
     traffic = w.traffic()
-    assert traffic.count('member=Judged') == 4, traffic
-    assert traffic.rfind('member=Judged') < traffic.find('member=Finished')
+    assert traffic.count('member=Verdict') == 4, traffic
+    assert traffic.rfind('member=Verdict') < traffic.find('member=Finished')
 
 
 def test_json_is_that_of_a_machine_of_its_own(w):
@@ -300,7 +300,7 @@ def test_only_the_service_is_believed(w):
     to, = (name for name in bus.ListNames() if name.startswith(':') and
            bus.GetConnectionUnixProcessID(name) == deal.pid)
     for path, interface, member, signature, body in (
-            (newest(w), 'io.dealbox1.Job', 'Judged', 'uusubs', (16, 1, 'FORGED', 1, True, 'forged')),
+            (newest(w), 'io.dealbox1.Job', 'Verdict', 'uusuba{sv}', (16, 1, 'FORGED', 1, True, {'text': 'forged'})),
             (FIRST, 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as',
              ('io.dealbox1.Machine', {'Id': 'FORGED', 'State': 'take-out'}, [])),
             (newest(w), 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as',

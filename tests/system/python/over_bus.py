@@ -56,6 +56,9 @@ def test_a_set_is_dealt(w):
     heard, job = asyncio.run(deal(w, 'module', boards, lambda told: isinstance(told, Finished)))
     judged = [told for told in heard if isinstance(told, Judged) and told.job == job]
     assert {told.board for told in judged if told.exact} == {1, 2, 3}, judged
+    exact = [told for told in judged if told.exact]
+    assert {told.facts['kind'] for told in exact} == {'exact'}, exact
+    assert all(told.facts['basis'] == 'sensors' and told.text.startswith('exact duplicate (by exit sensors') for told in exact), exact
     assert any(isinstance(told, Changed) and 'Instruction' in told.properties for told in heard)
     traffic = w.traffic()
     assert all(board.deal.reveal()[2:18] not in traffic for board in boards)
@@ -119,7 +122,8 @@ def test_only_the_service_is_believed(w):
             async with other:
                 machine, _ = next(iter((await service.machines()).items()))
                 for path, interface, member, signature, body in (
-                        ('/io/dealbox1/job/1', NAME + '.Job', 'Judged', 'uusubs', [1, 1, 'x', 1, True, 'exact duplicate']),
+                        ('/io/dealbox1/job/1', NAME + '.Job', 'Verdict', 'uusuba{sv}',
+                         [1, 1, 'x', 1, True, {'text': Variant('s', 'exact duplicate')}]),
                         ('/io/dealbox1/job/1', NAME + '.Job', 'Finished', '', []),
                         (machine, 'org.freedesktop.DBus.Properties', 'PropertiesChanged', 'sa{sv}as',
                          [NAME + '.Machine', {'Instruction': Variant('s', 'Take it out.')}, []]),

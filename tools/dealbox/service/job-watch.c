@@ -195,54 +195,34 @@ static void machine_tell(const struct job_watch *f, struct json_object *m)
 	json_say(object);
 }
 
-/* The facts of the verdict that on_judged() reports next. */
-static int on_verdict(sd_bus_message *m, void *context, sd_bus_error *unused)
-{
-	struct job_watch *f = context;
-	uint32_t board, copy;
-	const char *machine;
-	int exact;
-
-	(void)unused;
-	if (strcmp(sd_bus_message_get_path(m), f->path))
-		return 0;
-	json_object_put(f->verdict);
-	f->verdict = NULL;
-	if (sd_bus_message_read(m, "uusub", &board, &copy, &machine, &f->verdict_of, &exact) < 0)
-		return 0;
-	snprintf(f->verdict_by, sizeof(f->verdict_by), "%s", machine);
-	f->verdict = service_facts(m);
-	return 0;
-}
-
-/* Write the sentence for a verdict, in the language that was asked for if its facts are known. */
-static const char *verdict_text(const struct job_watch *f, const char *machine, uint32_t insertion,
-				const char *said, char *text, size_t size)
+/* Write the sentence for a verdict, in the language that was asked for or that of the service. */
+static void verdict_text(const struct job_watch *f, struct json_object *facts, char *text,
+			 size_t size)
 {
 	struct dealbox_operator_verdict verdict;
 
-	if (!f->language || insertion != f->verdict_of || strcmp(machine, f->verdict_by) ||
-	    !service_verdict(f->verdict, &verdict))
-		return said;
-	dealbox_operator_verdict_text(&verdict, f->language, text, size);
-	return text;
+	if (f->language && service_verdict(facts, &verdict))
+		dealbox_operator_verdict_text(&verdict, f->language, text, size);
+	else
+		snprintf(text, size, "%s", service_text(facts, "text"));
 }
 
-static int on_judged(sd_bus_message *m, void *context, sd_bus_error *unused)
+static int on_verdict(sd_bus_message *m, void *context, sd_bus_error *unused)
 {
 	struct job_watch *f = context;
 	uint32_t board, copy, insertion;
-	const char *machine, *text;
-	struct json_object *object;
-	char name[OPERATOR_COPY], sentence[512];
+	const char *machine;
+	struct json_object *object, *facts;
+	char name[OPERATOR_COPY], text[512];
 	int exact;
 
 	(void)unused;
 	if (strcmp(sd_bus_message_get_path(m), f->path) ||
-	    sd_bus_message_read(m, "uusubs",
-				&board, &copy, &machine, &insertion, &exact, &text) < 0)
+	    sd_bus_message_read(m, "uusub", &board, &copy, &machine, &insertion, &exact) < 0)
 		return 0;
-	text = verdict_text(f, machine, insertion, text, sentence, sizeof(sentence));
+	facts = service_facts(m);
+	verdict_text(f, facts, text, sizeof(text));
+	json_object_put(facts);
 	f->exact += !!exact;
 	f->voids += !exact;
 	f->judged = f->changed = true;
@@ -501,9 +481,6 @@ static int service_match(struct job_watch *f)
 		err = sd_bus_match_signal(f->bus, NULL, owner, NULL, "io.dealbox1.Job", "Verdict",
 					  on_verdict, f);
 	if (err >= 0)
-		err = sd_bus_match_signal(f->bus, NULL, owner, NULL, "io.dealbox1.Job", "Judged",
-					  on_judged, f);
-	if (err >= 0)
 		err = sd_bus_match_signal(f->bus, NULL, owner, NULL,
 					  "org.freedesktop.DBus.Properties", "PropertiesChanged",
 					  on_properties, f);
@@ -591,7 +568,6 @@ void job_watch_close(struct job_watch *f)
 	progress(NULL);
 	json_object_put(f->machines);
 	json_object_put(f->jobs);
-	json_object_put(f->verdict);
 	sd_bus_detach_event(f->bus);
 	sd_event_unref(f->event);
 }

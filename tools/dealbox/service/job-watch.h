@@ -54,9 +54,6 @@ struct job_watch {
 	bool renew;				/* a machine was added: read all again */
 	bool stopped;				/* by Ctrl-C */
 	bool judged;				/* kind->judged() is to be called */
-	struct json_object *verdict;		/* facts of the last verdict; NULL: none .. */
-	uint32_t verdict_of;			/* .. its insertion .. */
-	char verdict_by[DEALBOX_DEALING_ID];	/* .. and its machine */
 };
 
 /*

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <dealbox/event.h>
+
 #include "service-objects.h"
 #include "ui/operator-say.h"
 
@@ -297,7 +299,12 @@ bool service_has(struct json_object *object, const char *name, const char *text)
 	return false;
 }
 
-/* Return the place of a word in a list whose first is 0, "unknown". */
+/* as the service numbers them in its facts; 0 is unknown */
+static const char *const seats[] = { "", "N", "E", "S", "W" };
+static const char *const places[] = { "", "feeder", "reader", "gate", "pocket" };
+static const char *const bases[] = { "", "gates", "sensors", "hand" };
+
+/* Return the place of a word in a list, 0 if it is not in it. */
 static uint32_t word_number(const char *const *words, size_t count, const char *word)
 {
 	size_t n;
@@ -308,11 +315,10 @@ static uint32_t word_number(const char *const *words, size_t count, const char *
 	return 0;
 }
 
+#define NUMBER(words, word)	word_number(words, sizeof(words) / sizeof((words)[0]), word)
+
 void service_instruction(struct json_object *machine, const char *language, char *text, size_t size)
 {
-	/* as the service numbers them in Facts */
-	static const char *const seats[] = { "", "N", "E", "S", "W" };
-	static const char *const places[] = { "", "feeder", "reader", "gate", "pocket" };
 	enum dealbox_operator_state state = operator_state(service_text(machine, "state"));
 	struct dealbox_operator_facts facts = { 0 };
 	struct json_object *told = NULL;
@@ -334,12 +340,9 @@ void service_instruction(struct json_object *machine, const char *language, char
 	for (n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
 		*numbers[n].number = (uint32_t)service_number(told, numbers[n].name);
 	if (!facts.copy)
-		facts.copy = word_number(seats, sizeof(seats) / sizeof(seats[0]),
-					 service_text(told, "pocket"));
-	facts.seat =
-		word_number(seats, sizeof(seats) / sizeof(seats[0]), service_text(told, "seat"));
-	facts.place = word_number(places, sizeof(places) / sizeof(places[0]),
-				  service_text(told, "place"));
+		facts.copy = NUMBER(seats, service_text(told, "pocket"));
+	facts.seat = NUMBER(seats, service_text(told, "seat"));
+	facts.place = NUMBER(places, service_text(told, "place"));
 	dealbox_operator_text(state, &facts, language, text, size);
 }
 
@@ -353,8 +356,21 @@ struct json_object *service_facts(sd_bus_message *m)
 	return NULL;
 }
 
+/* Return the type of the event with that name, 0 = none has it. */
+static uint32_t event_number(const char *name)
+{
+	uint32_t type;
+
+	for (type = 1; type <= UINT8_MAX; type++)
+		if (!strcmp(dealbox_event_name(type), name))
+			return type;
+	return 0;
+}
+
 bool service_verdict(struct json_object *facts, struct dealbox_operator_verdict *verdict)
 {
+	const char *basis = service_text(facts, "basis"), *seat = service_text(facts, "seat"),
+		   *place = service_text(facts, "place"), *reason = service_text(facts, "reason");
 	unsigned int kind;
 	const char *name;
 	struct json_object *code;
@@ -364,18 +380,19 @@ bool service_verdict(struct json_object *facts, struct dealbox_operator_verdict 
 			break;
 	*verdict = (struct dealbox_operator_verdict){
 		.kind = (uint8_t)kind,
-		.basis = (uint8_t)service_number(facts, "basis"),
+		.basis = (uint8_t)NUMBER(bases, basis),
 		.unidentified = (uint8_t)service_number(facts, "unidentified"),
-		.place = (uint8_t)service_number(facts, "place"),
-		.seat = (uint8_t)service_number(facts, "seat"),
+		.place = (uint8_t)NUMBER(places, place),
+		.seat = (uint8_t)NUMBER(seats, seat),
 		.coded = json_object_object_get_ex(facts, "code", &code),
 		.card = (uint16_t)service_number(facts, "card"),
 		.code = (uint32_t)service_number(facts, "code"),
-		.reason = (uint32_t)service_number(facts, "reason"),
+		.reason = event_number(reason),
 		.count = (uint32_t)service_number(facts, "count"),
 		.expected = (uint32_t)service_number(facts, "expected"),
 	};
-	return name;
+	return name && (!*basis || verdict->basis) && (!*seat || verdict->seat) &&
+	       (!*place || verdict->place) && (!*reason || verdict->reason);
 }
 
 bool service_captures(struct json_object *job)

@@ -89,7 +89,10 @@ void service_instruction(struct json_object *machine, const char *language, char
 /* Read a{sv} as JSON, which the caller puts. NULL: it is not there. */
 struct json_object *service_facts(sd_bus_message *m);
 
-/* Read the facts of the signal Verdict. Returns false if this program does not know their kind. */
+/*
+ * Read the facts of the signal Verdict. Returns false if this program does not know their kind or
+ * one of their words.
+ */
 struct dealbox_operator_verdict;
 bool service_verdict(struct json_object *facts, struct dealbox_operator_verdict *verdict);
 
