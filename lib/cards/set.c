@@ -673,7 +673,7 @@ static int check_gaps(const struct dealbox_set *set, struct dealbox_report *repo
 		uint64_t number = numbers[i] >> 32;
 
 		if (i && number > last + 1)
-			say(set, report, DEALBOX_BOARD_GAP, (uint32_t)numbers[i], NULL,
+			say(set, report, DEALBOX_CODE_BOARD_GAP, (uint32_t)numbers[i], NULL,
 			    (uint32_t)(number - last - 1));
 		last = number;
 	}
@@ -717,10 +717,10 @@ static long check_boards(const struct dealbox_set *set, struct dealbox_report *r
 		if (first < 0)
 			continue;
 		if (turned(set, (size_t)first, i) == 0) {
-			say(set, report, DEALBOX_BOARD_AGAIN, i, NULL, 0);
+			say(set, report, DEALBOX_CODE_BOARD_AGAIN, i, NULL, 0);
 			continue;
 		}
-		say(set, report, DEALBOX_BOARD_REPEATED, i, NULL, 0);
+		say(set, report, DEALBOX_CODE_BOARD_REPEATED, i, NULL, 0);
 		problems++;
 	}
 	free(table.slots);
@@ -757,7 +757,7 @@ static long check_deals(const struct dealbox_set *set, struct dealbox_report *re
 		    record_small(record_at(set, i), SMALL_ID, 3) != ID_NONE)
 			continue;	/* the same board again, check_boards() said so */
 		name_other(set, (size_t)first, text);
-		say(set, report, turn ? DEALBOX_DEAL_ROTATED : DEALBOX_DEAL_REPEATED, i,
+		say(set, report, turn ? DEALBOX_CODE_DEAL_ROTATED : DEALBOX_CODE_DEAL_REPEATED, i,
 		    text, 0);
 		problems++;
 	}

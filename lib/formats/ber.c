@@ -58,8 +58,8 @@ static inline void read_records(struct reader *reader, const struct records *rec
 			/* a short line: the next one is a new record */
 			if (size < RECORD) {
 				reader_say(reader, &found, 0, SAY(.code = place + size <
-					   reader->size ? DEALBOX_RECORD_INVALID :
-					   DEALBOX_FILE_TRUNCATED));
+					   reader->size ? DEALBOX_CODE_RECORD_INVALID :
+					   DEALBOX_CODE_FILE_TRUNCATED));
 				reader_spoiled(reader, &found);
 			} else {
 				records->spell(reader, &found, data + place, index);
@@ -95,7 +95,7 @@ static void spell_ber(struct reader *reader, struct found *found, const uint8_t 
 {
 	(void)text;
 	(void)index;
-	reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+	reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_BAD_CARD));
 	reader_spoiled(reader, found);
 }
 
@@ -145,7 +145,7 @@ static bool spell_letters(struct reader *reader, struct found *found, int seat,
 		int card = letter_card(text[i]);
 
 		if (card < 0) {
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_BAD_CARD));
 			return false;
 		}
 		found_card(reader, found, seat, (unsigned int)card);
@@ -186,7 +186,7 @@ static void spell_bhg(struct reader *reader, struct found *found, const uint8_t 
 static void read_bhg(struct reader *reader)
 {
 	static const struct records records = { quick_bhg, spell_bhg };
-	struct dealbox_problem note = SAY(.code = DEALBOX_BOARD_UNCERTAIN,
+	struct dealbox_problem note = SAY(.code = DEALBOX_CODE_BOARD_UNCERTAIN,
 					  .text = "the first is taken as board 1");
 
 	if (!set_numbers(reader->set))

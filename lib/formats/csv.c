@@ -137,7 +137,7 @@ static void take_line(struct reader *reader, const struct lines *lines)
 	count = split(lines->text, lines->size, fields);
 	if (count != FIELDS && count != FIELDS - 2) {
 		found_number(reader, &found);
-		reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_RECORD_INVALID));
 		reader_spoiled(reader, &found);
 		return;
 	}
@@ -151,7 +151,7 @@ static void take_line(struct reader *reader, const struct lines *lines)
 				(size_t)(last->text + last->size - slash - 1));
 	}
 	if (!found_number(reader, &found))
-		reader_say(reader, &found, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_BOARD_MISSING));
 	found.given = 15;
 	for (int i = 0; i < 16; i++)
 		if (fields[i].size != 1 || *fields[i].text != '-')

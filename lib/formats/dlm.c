@@ -107,7 +107,7 @@ static void check_head(struct reader *reader, const struct dlm *dlm)
 	if (dlm->checksum.line && dlm->checksum.number != sum &&
 	    dlm->checksum.number != other)
 		reader_say(reader, NULL, dlm->checksum.line,
-			   SAY(.code = DEALBOX_CHECKSUM_WRONG,
+			   SAY(.code = DEALBOX_CODE_CHECKSUM_WRONG,
 			       .count = dlm->checksum.number, .expected = sum));
 }
 
@@ -146,7 +146,7 @@ static void take_board(struct reader *reader, const struct entry *entry)
 	if (entry->size != LETTERS + 3 ||
 	    (!parse_number(entry->value + LETTERS, 3) &&
 	     memcmp(entry->value + LETTERS, "000", 3))) {
-		reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_RECORD_INVALID));
 		reader_spoiled(reader, &found);
 		return;
 	}
@@ -155,7 +155,7 @@ static void take_board(struct reader *reader, const struct entry *entry)
 		int owners = entry->value[i] - 'a';
 
 		if (owners < 0 || owners > 15) {
-			reader_say(reader, &found, 0, SAY(.code = DEALBOX_BAD_CARD));
+			reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_BAD_CARD));
 			reader_spoiled(reader, &found);
 			return;
 		}
@@ -164,7 +164,7 @@ static void take_board(struct reader *reader, const struct entry *entry)
 	}
 	sum = board_sum(entry->number, entry->value);
 	if (parse_number(entry->value + LETTERS, 3) != sum) {
-		reader_say(reader, &found, 0, SAY(.code = DEALBOX_CHECKSUM_WRONG,
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_CHECKSUM_WRONG,
 			   .count = parse_number(entry->value + LETTERS, 3),
 			   .expected = sum));
 		reader_spoiled(reader, &found);
@@ -183,7 +183,7 @@ static bool is_filler(const struct entry *entry)
 
 static void read_dlm(struct reader *reader)
 {
-	struct dealbox_problem outside = SAY(.code = DEALBOX_OUTSIDE_RANGE);
+	struct dealbox_problem outside = SAY(.code = DEALBOX_CODE_OUTSIDE_RANGE);
 	uint32_t seen = 0, expected;
 	struct dlm dlm = { 0 };
 	struct entry entry;
@@ -191,13 +191,13 @@ static void read_dlm(struct reader *reader)
 
 	read_head(&dlm, reader);
 	if (dlm.crypto.number) {
-		reader_say(reader, NULL, dlm.crypto.line, SAY(.code = DEALBOX_ENCRYPTED));
+		reader_say(reader, NULL, dlm.crypto.line, SAY(.code = DEALBOX_CODE_ENCRYPTED));
 		return;
 	}
 	if (!dlm.from.number || !dlm.to.number || dlm.from.number > dlm.to.number) {
 		/* the range is unknown, and most boards may be placeholders */
 		reader_say(reader, NULL, dlm.from.line ? dlm.from.line : 1,
-			   SAY(.code = DEALBOX_RECORD_INVALID));
+			   SAY(.code = DEALBOX_CODE_RECORD_INVALID));
 		return;
 	}
 	check_head(reader, &dlm);
@@ -220,7 +220,7 @@ static void read_dlm(struct reader *reader)
 	}
 	expected = dlm.to.number - dlm.from.number + 1;
 	if (seen < expected)
-		reader_say(reader, NULL, dlm.to.line, SAY(.code = DEALBOX_COUNT_DISAGREES,
+		reader_say(reader, NULL, dlm.to.line, SAY(.code = DEALBOX_CODE_COUNT_DISAGREES,
 			   .count = seen, .expected = expected));
 }
 

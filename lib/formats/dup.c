@@ -38,7 +38,7 @@ static void spell_numbers(struct reader *reader, struct found *found, int seat,
 
 		if (card < 0 || card >= DEALBOX_CARDS) {
 			if (!(found->broken >> seat & 1))
-				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_CARD));
+				reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_BAD_CARD));
 			found_unread(found, seat);
 			continue;
 		}
@@ -150,7 +150,7 @@ static void read_screen(struct reader *reader, struct found *found, const uint8_
 
 static void truncated(struct reader *reader, size_t where)
 {
-	reader_say(reader, NULL, (uint32_t)where, SAY(.code = DEALBOX_FILE_TRUNCATED));
+	reader_say(reader, NULL, (uint32_t)where, SAY(.code = DEALBOX_CODE_FILE_TRUNCATED));
 }
 
 /* 78 digits and the end of a line, as some programs wrote it. */
@@ -168,7 +168,7 @@ static void read_bri_lines(struct reader *reader)
 		reader->tally.games++;
 		found_number(reader, &found);
 		if (lines.size < BRI_SIZE) {
-			reader_say(reader, &found, 0, SAY(.code = DEALBOX_RECORD_INVALID));
+			reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_RECORD_INVALID));
 			reader_spoiled(reader, &found);
 			continue;
 		}
@@ -231,7 +231,7 @@ static const char backwards[] = "it says to count backwards";
 /* Reports that the trailer does not number the boards, unless the set gives numbers anyway. */
 static void say_trailer(struct reader *reader, size_t where, const char *why)
 {
-	struct dealbox_problem problem = SAY(.code = DEALBOX_TRAILER_DISAGREES);
+	struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_TRAILER_DISAGREES);
 
 	snprintf(problem.text, sizeof(problem.text), "%s", why);
 	if (!set_numbers(reader->set) || why == backwards)
@@ -257,7 +257,7 @@ static uint32_t read_trailer(struct reader *reader, const uint8_t *text, size_t 
 
 	if (is_empty(text, TRAILER_SIZE)) {
 		if (!set_numbers(reader->set))
-			reader_say(reader, NULL, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+			reader_say(reader, NULL, 0, SAY(.code = DEALBOX_CODE_BOARD_MISSING));
 		return 0;
 	}
 	snprintf(records_text, sizeof(records_text), "%u records do not fit it",
@@ -300,7 +300,7 @@ static void read_dup_record(struct reader *reader, struct found *found,
 			   memcmp(&other.deal, &found->deal, sizeof(other.deal)) != 0;
 	}
 	if (disagree) {
-		reader_say(reader, found, 0, SAY(.code = DEALBOX_HALVES_DISAGREE));
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_HALVES_DISAGREE));
 		reader_spoiled(reader, found);
 	} else {
 		reader_deal(reader, found);

@@ -147,9 +147,9 @@ static bool is_game(const struct dealbox_format *format, const char *text, size_
 		    const struct dealbox_board *board)
 {
 	/* these are of the board, not of its text */
-	const uint64_t allowed = 1ULL << DEALBOX_BOARD_MISSING |
-				 1ULL << DEALBOX_DEALER_CONTRADICTS |
-				 1ULL << DEALBOX_VULNERABLE_CONTRADICTS;
+	const uint64_t allowed = 1ULL << DEALBOX_CODE_BOARD_MISSING |
+				 1ULL << DEALBOX_CODE_DEALER_CONTRADICTS |
+				 1ULL << DEALBOX_CODE_VULNERABLE_CONTRADICTS;
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_set *set = dealbox_set_new(NULL);
 	const struct dealbox_problem *problem;
@@ -184,7 +184,7 @@ static void check_text(const struct dealbox_format *format, struct reader *reade
 	} else if (!is_game(format, text, size, &board)) {
 		found.number = board.number;
 		found.where = board.line;
-		reader_say(reader, &found, 0, SAY(.code = DEALBOX_NOT_CARRIED));
+		reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_NOT_CARRIED));
 		set_text_free(kept);
 		reader->error = set_text_put(reader->set, index, NULL);
 	}
@@ -205,20 +205,20 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 	size_t index = dealbox_set_count(set);
 
 	if (!size)
-		return refuse(report, name, DEALBOX_FILE_EMPTY, -ENODATA);
+		return refuse(report, name, DEALBOX_CODE_FILE_EMPTY, -ENODATA);
 	if (!format)
 		format = dealbox_format_recognise(data, size, size, name);
 	if ((!format || !format->binary) && is_utf16(data, size))
-		return refuse(report, name, DEALBOX_FILE_UTF16, -EPROTONOSUPPORT);
+		return refuse(report, name, DEALBOX_CODE_FILE_UTF16, -EPROTONOSUPPORT);
 	if (!format)
-		return refuse(report, name, DEALBOX_FORMAT_UNKNOWN, -EPROTONOSUPPORT);
+		return refuse(report, name, DEALBOX_CODE_FORMAT_UNKNOWN, -EPROTONOSUPPORT);
 	reader.binary = format->binary;
 	reader.file = set_file(set, name, format->binary);
 	if (reader.file < 0)
 		return reader.file;
 
 	if (!format->binary && mark_size(data, size)) {
-		reader_say(&reader, NULL, 1, SAY(.code = DEALBOX_BYTE_ORDER_MARK));
+		reader_say(&reader, NULL, 1, SAY(.code = DEALBOX_CODE_BYTE_ORDER_MARK));
 		reader.data += mark_size(data, size);
 		reader.size -= mark_size(data, size);
 	}
@@ -229,9 +229,9 @@ static int read_padded(const struct dealbox_format *format, const uint8_t *data,
 	if (reader.error)
 		return reader.error;
 	if (reader.more && set_keeps_text(set))
-		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_NOT_CARRIED));
+		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_CODE_NOT_CARRIED));
 	if (!reader.tally.complete)
-		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_NO_DEALS));
+		reader_say(&reader, NULL, 0, SAY(.code = DEALBOX_CODE_NO_DEALS));
 	if (tally)
 		*tally = reader.tally;
 	return 0;
@@ -403,8 +403,8 @@ static int read_packed(const struct dealbox_format *format, const uint8_t *data,
 		return read_padded(format, data, size, name, set, report, tally);
 	err = unpack(&plain, data, size);
 	if (err)
-		refuse(report, name, err == -EFBIG ? DEALBOX_FILE_TOO_LARGE : err == -ENOMEM ?
-		       DEALBOX_FILE_UNREADABLE : DEALBOX_GZIP_BROKEN, err);
+		refuse(report, name, err == -EFBIG ? DEALBOX_CODE_FILE_TOO_LARGE : err == -ENOMEM ?
+		       DEALBOX_CODE_FILE_UNREADABLE : DEALBOX_CODE_GZIP_BROKEN, err);
 	else
 		err = read_padded(format, plain.data, plain.size, name, set, report, tally);
 	input_free(&plain);
@@ -419,9 +419,9 @@ int dealbox_format_read_fd(const struct dealbox_format *format, int fd, const ch
 	int err = input_read(&input, fd);
 
 	if (err == -EFBIG)
-		refuse(report, name, DEALBOX_FILE_TOO_LARGE, err);
+		refuse(report, name, DEALBOX_CODE_FILE_TOO_LARGE, err);
 	else if (err)
-		refuse(report, name, DEALBOX_FILE_UNREADABLE, err);
+		refuse(report, name, DEALBOX_CODE_FILE_UNREADABLE, err);
 	else
 		err = read_packed(format, input.data, input.size, name, set, report,
 				  tally);
@@ -436,7 +436,7 @@ int dealbox_format_read_file(const struct dealbox_format *format, const char *pa
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
 
 	if (fd < 0)
-		return refuse(report, path, DEALBOX_FILE_UNREADABLE, -errno);
+		return refuse(report, path, DEALBOX_CODE_FILE_UNREADABLE, -errno);
 	err = dealbox_format_read_fd(format, fd, path, set, report, tally);
 	close(fd);
 	return err;
@@ -451,10 +451,10 @@ int dealbox_format_read_memory(const struct dealbox_format *format, const void *
 	int err;
 
 	if (size > DEALBOX_FILE_MAX)
-		return refuse(report, name, DEALBOX_FILE_TOO_LARGE, -EFBIG);
+		return refuse(report, name, DEALBOX_CODE_FILE_TOO_LARGE, -EFBIG);
 	padded = malloc(size + READER_PADDING);
 	if (!padded)
-		return refuse(report, name, DEALBOX_FILE_UNREADABLE, -ENOMEM);
+		return refuse(report, name, DEALBOX_CODE_FILE_UNREADABLE, -ENOMEM);
 	if (size)
 		memcpy(padded, data, size);
 	memset(padded + size, 0, READER_PADDING);
@@ -469,7 +469,7 @@ int dealbox_format_read_memory(const struct dealbox_format *format, const void *
 /* Report data of the set that only PBN can store. */
 static void say_not_written(const struct dealbox_set *set, struct dealbox_report *report)
 {
-	struct dealbox_problem note = SAY(.code = DEALBOX_NOT_WRITTEN,
+	struct dealbox_problem note = SAY(.code = DEALBOX_CODE_NOT_WRITTEN,
 					  .text = "names, results or comments");
 	bool more = false;
 
@@ -501,7 +501,7 @@ int dealbox_format_can_write(const struct dealbox_format *format,
 
 static int failed(struct dealbox_report *report, const char *name, int err)
 {
-	return err ? refuse(report, name, DEALBOX_WRITE_FAILED, err) : 0;
+	return err ? refuse(report, name, DEALBOX_CODE_WRITE_FAILED, err) : 0;
 }
 
 static int write_all(const struct dealbox_format *format, const struct dealbox_set *set,

@@ -147,7 +147,7 @@ static void end_board(struct lin *lin)
 	if (!lin->has_deal) {
 		if (lin->begun) {
 			found_number(reader, board);
-			reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+			reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_DEAL_NOT_GIVEN));
 		}
 		return;
 	}
@@ -159,11 +159,11 @@ static void end_board(struct lin *lin)
 	if (text < end && *text >= '0' && *text <= '4')
 		board->dealer = dealers[*text++ - '0'];
 	else if (text < end)
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEALER_INVALID));
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_DEALER_INVALID));
 	if (!found_number(reader, board))
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_BOARD_MISSING));
 	if (text >= end) {
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_DEAL_NOT_GIVEN));
 		reader->tally.partial++;
 		return;
 	}
@@ -182,7 +182,7 @@ static void end_board(struct lin *lin)
 		text = stop + 1;
 	}
 	if (given > 4) {
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_HANDS_NUMBER,
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_HANDS_NUMBER,
 			   .count = given, .expected = 4));
 		reader_spoiled(reader, board);
 		return;
@@ -266,7 +266,7 @@ static void on_sv(struct lin *lin, const struct token *value)
 			return;
 		}
 	reader_say(lin->reader, &lin->board, value->line,
-		   SAY(.code = DEALBOX_VULNERABLE_INVALID));
+		   SAY(.code = DEALBOX_CODE_VULNERABLE_INVALID));
 }
 
 /* Names, calls, alerts, cards played, claims, comments, the match and its results. */
@@ -322,7 +322,7 @@ static void read_lin(struct reader *reader)
 			 */
 			if (!lin.said_stray && command.size)
 				reader_say(reader, NULL, command.line,
-					   SAY(.code = DEALBOX_RECORD_INVALID));
+					   SAY(.code = DEALBOX_CODE_RECORD_INVALID));
 			lin.said_stray = lin.said_stray || command.size;
 			continue;
 		}
@@ -342,7 +342,7 @@ static void read_lin(struct reader *reader)
 	}
 	/* a truncated value is useless, and the rest is missing */
 	if (lin.cut)
-		reader_say(reader, NULL, lin.line, SAY(.code = DEALBOX_FILE_TRUNCATED));
+		reader_say(reader, NULL, lin.line, SAY(.code = DEALBOX_CODE_FILE_TRUNCATED));
 	end_board(&lin);
 }
 

@@ -104,14 +104,14 @@ static void read_records(struct reader *reader, const struct layout *layout)
 		if (layout->numbered)
 			found.number = reader->data[place];
 		if (!found_number(reader, &found) && layout->numbered)
-			reader_say(reader, &found, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+			reader_say(reader, &found, 0, SAY(.code = DEALBOX_CODE_BOARD_MISSING));
 		unpack(layout, &found.deal, reader->data + place);
 		reader->tally.games++;
 		reader_deal(reader, &found);
 	}
 	if (place < reader->size)
 		reader_say(reader, NULL, (uint32_t)place,
-			   SAY(.code = DEALBOX_FILE_TRUNCATED));
+			   SAY(.code = DEALBOX_CODE_FILE_TRUNCATED));
 }
 
 /* The number of boards, two bytes, and eleven spaces. */
@@ -120,14 +120,14 @@ static void read_rzd(struct reader *reader)
 	uint32_t announced, count;
 
 	if (reader->size < rzd.head) {
-		reader_say(reader, NULL, 0, SAY(.code = DEALBOX_FILE_TRUNCATED));
+		reader_say(reader, NULL, 0, SAY(.code = DEALBOX_CODE_FILE_TRUNCATED));
 		return;
 	}
 	announced = (uint32_t)(reader->data[0] | reader->data[1] << 8);
 	count = (uint32_t)((reader->size - rzd.head) / rzd.record);
 	/* it has no more than 16 bits: larger files say so much of it */
 	if (announced != (count & 0xffff))
-		reader_say(reader, NULL, 0, SAY(.code = DEALBOX_COUNT_DISAGREES,
+		reader_say(reader, NULL, 0, SAY(.code = DEALBOX_CODE_COUNT_DISAGREES,
 			   .count = count, .expected = announced));
 	read_records(reader, &rzd);
 }

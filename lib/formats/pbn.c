@@ -132,7 +132,7 @@ static const char *line_end(struct pbn *pbn, const char *text)
 		if (*text == '\t') {
 			breaks_export(pbn, EXPORT_TAB);
 		} else if (!pbn->said_control && *text != '\v') {
-			say(pbn, NULL, 0, SAY(.code = DEALBOX_BYTE_INVALID));
+			say(pbn, NULL, 0, SAY(.code = DEALBOX_CODE_BYTE_INVALID));
 			pbn->said_control = true;
 		}
 	}
@@ -226,7 +226,7 @@ static bool parse_deal(struct pbn *pbn, struct found *found)
 		end--, spacing = true;
 	first = text < end ? dealbox_seat_parse(*text) : -1;
 	if (first < 0 || end - text < 2 || text[1] != ':') {
-		say(pbn, found, found->where, SAY(.code = DEALBOX_DEAL_SYNTAX));
+		say(pbn, found, found->where, SAY(.code = DEALBOX_CODE_DEAL_SYNTAX));
 		return false;
 	}
 
@@ -263,9 +263,9 @@ static bool parse_deal(struct pbn *pbn, struct found *found)
 		}
 	}
 	if (spacing)
-		say(pbn, found, found->where, SAY(.code = DEALBOX_SPACING));
+		say(pbn, found, found->where, SAY(.code = DEALBOX_CODE_SPACING));
 	if (hands != DEALBOX_HANDS) {
-		say(pbn, found, found->where, SAY(.code = DEALBOX_HANDS_NUMBER,
+		say(pbn, found, found->where, SAY(.code = DEALBOX_CODE_HANDS_NUMBER,
 		    .count = hands, .expected = DEALBOX_HANDS));
 		return false;
 	}
@@ -275,7 +275,7 @@ static bool parse_deal(struct pbn *pbn, struct found *found)
 /* A value that may not be inherited (4.8): said, and then as if not given. */
 static void say_inheritance(struct pbn *pbn, struct found *found, struct value *value, enum tag tag)
 {
-	struct dealbox_problem problem = SAY(.code = DEALBOX_INHERITANCE_FORBIDDEN);
+	struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_INHERITANCE_FORBIDDEN);
 
 	memcpy(problem.text, pbn_tags[tag].name, pbn_tags[tag].size);
 	say(pbn, found, value->line, problem);
@@ -391,7 +391,7 @@ static void keep_text(struct pbn *pbn, const struct found *found, size_t count, 
 	if (dealbox_set_count(reader->set) == count) {
 		if (!pbn_texts_no_game(pbn->texts, end, is_header(pbn) && !found->number &&
 				       !found->label_size && !(pbn->seen & 1u << TAG_DEAL)))
-			say(pbn, found, pbn->first_line, SAY(.code = DEALBOX_NOT_CARRIED));
+			say(pbn, found, pbn->first_line, SAY(.code = DEALBOX_CODE_NOT_CARRIED));
 		return;
 	}
 	text = pbn_texts_game(pbn->texts, end);
@@ -417,7 +417,7 @@ static void judge_game(struct pbn *pbn, struct found *found)
 		/* the values for all games may stand alone */
 		if (found->number || found->label_size || !is_header(pbn)) {
 			found_number(reader, found);
-			say(pbn, found, found->where, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+			say(pbn, found, found->where, SAY(.code = DEALBOX_CODE_DEAL_NOT_GIVEN));
 		}
 		reader->tally.partial += pbn->seen >> TAG_DEAL & 1;
 		return;
@@ -425,7 +425,7 @@ static void judge_game(struct pbn *pbn, struct found *found)
 	if (pbn->export)
 		check_export(pbn, found);
 	if (!found_number(reader, found))
-		say(pbn, found, found->where, SAY(.code = DEALBOX_BOARD_MISSING));
+		say(pbn, found, found->where, SAY(.code = DEALBOX_CODE_BOARD_MISSING));
 
 	if (pbn->doubtful) {
 		reader_spoiled(reader, found);
@@ -479,7 +479,7 @@ static enum tag find_tag(const char *name, size_t size)
 
 static void say_repeated(struct pbn *pbn, const char *name, size_t size)
 {
-	struct dealbox_problem problem = SAY(.code = DEALBOX_TAG_REPEATED);
+	struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_TAG_REPEATED);
 
 	memcpy(problem.text, name, size < sizeof(problem.text) - 1 ? size :
 	       sizeof(problem.text) - 1);
@@ -529,11 +529,11 @@ static bool repeated_tag(struct pbn *pbn, enum tag tag, const char *value, size_
 	if ((int)tag == pbn->first && pbn->seen & 1u << TAG_DEAL &&
 	    !(tag == TAG_DEAL && same_value(&pbn->values[TAG_DEAL], value, size))) {
 		end_game(pbn, pbn->begin ? pbn->begin : pbn->next);
-		say(pbn, NULL, 0, SAY(.code = DEALBOX_GAME_NOT_SEPARATED));
+		say(pbn, NULL, 0, SAY(.code = DEALBOX_CODE_GAME_NOT_SEPARATED));
 		return false;
 	}
 	if (contradicts(pbn, tag, value, size)) {
-		struct dealbox_problem problem = SAY(.code = DEALBOX_TAG_CONTRADICTS);
+		struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_TAG_CONTRADICTS);
 
 		memcpy(problem.text, pbn_tags[tag].name, pbn_tags[tag].size);
 		say(pbn, NULL, 0, problem);
@@ -841,7 +841,7 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 			break;
 		if (*end == '}') {
 			if (game)
-				say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_HOLDS_GAME));
+				say(pbn, NULL, line, SAY(.code = DEALBOX_CODE_COMMENT_HOLDS_GAME));
 			return end + 1;
 		}
 		text = end;
@@ -850,7 +850,7 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 		text = skip_end(pbn, end);
 		if (empty && !game && tag_line(pbn, text) >= 0) {
 			if (never_closed(pbn, text)) {
-				say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+				say(pbn, NULL, line, SAY(.code = DEALBOX_CODE_COMMENT_UNCLOSED));
 				end_game(pbn, text);
 				/* the line begins anew: it is counted when its end is met */
 				pbn->next = text;
@@ -866,7 +866,7 @@ static const char *brace_comment(struct pbn *pbn, const char *text)
 		empty = end >= pbn->end || *end == '\n' || *end == '\r';
 		text--;
 	}
-	say(pbn, NULL, line, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+	say(pbn, NULL, line, SAY(.code = DEALBOX_CODE_COMMENT_UNCLOSED));
 	return pbn->end;
 }
 
@@ -883,14 +883,14 @@ static void stray(struct pbn *pbn, const char *text)
 {
 	/* a deal, or the number of a board, whose bracket is missing */
 	if (begins(text, pbn->end, "Deal \"") || begins(text, pbn->end, "Board \"")) {
-		say(pbn, NULL, 0, SAY(.code = DEALBOX_TAG_BROKEN));
+		say(pbn, NULL, 0, SAY(.code = DEALBOX_CODE_TAG_BROKEN));
 		pbn->said_stray = true;	/* the rest of the line */
 		return;
 	}
 	if (pbn->said_stray || (pbn->last >= TAGS_MANDATORY && pbn->first >= 0))
 		return;
 	pbn->said_stray = true;
-	say(pbn, NULL, 0, SAY(.code = DEALBOX_TEXT_STRAY));
+	say(pbn, NULL, 0, SAY(.code = DEALBOX_CODE_TEXT_STRAY));
 }
 
 /* From text to the end of a line, which may be a later one. Returns what follows it. */
@@ -919,7 +919,7 @@ static const char *scan_line(struct pbn *pbn, const char *text)
 		case '[':
 			after = any_tag(pbn, text);
 			if (!after) {
-				say(pbn, NULL, 0, SAY(.code = DEALBOX_TAG_BROKEN));
+				say(pbn, NULL, 0, SAY(.code = DEALBOX_CODE_TAG_BROKEN));
 				after = line_end(pbn, text);
 			}
 			text = after;
@@ -997,7 +997,7 @@ static void read_lines(struct pbn *pbn)
 		size = (size_t)(end - text);
 		if (size > 253) {
 			if (!pbn->said_long && size > 254)
-				say(pbn, NULL, 0, SAY(.code = DEALBOX_LINE_LONG,
+				say(pbn, NULL, 0, SAY(.code = DEALBOX_CODE_LINE_LONG,
 				    .count = (uint32_t)size));
 			pbn->said_long |= size > 254;
 			breaks_export(pbn, EXPORT_LINE);
@@ -1029,11 +1029,11 @@ static void sum_up(struct pbn *pbn)
 			line = pbn->ends[i];
 	}
 	if (kinds > 1)
-		say(pbn, NULL, line, SAY(.code = DEALBOX_LINE_ENDS_MIXED));
+		say(pbn, NULL, line, SAY(.code = DEALBOX_CODE_LINE_ENDS_MIXED));
 	if (pbn->export && (pbn->ends[0] || pbn->ends[2]))
 		pbn->broken[EXPORT_CRLF] = pbn->ends[0] ? pbn->ends[0] : pbn->ends[2];
 	for (int rule = 0; rule < EXPORT_RULES; rule++) {
-		struct dealbox_problem problem = SAY(.code = DEALBOX_NOT_EXPORT);
+		struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_NOT_EXPORT);
 
 		if (!pbn->broken[rule])
 			continue;

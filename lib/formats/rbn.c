@@ -50,7 +50,7 @@ static void check_waiting(struct rbn *rbn)
 	const struct found board = { .number = rbn->waiting, .where = rbn->waiting_line };
 
 	if (rbn->waiting)
-		reader_say(rbn->reader, &board, 0, SAY(.code = DEALBOX_DEAL_NOT_GIVEN));
+		reader_say(rbn->reader, &board, 0, SAY(.code = DEALBOX_CODE_DEAL_NOT_GIVEN));
 	rbn->waiting = 0;
 }
 
@@ -70,10 +70,10 @@ static void end_record(struct rbn *rbn)
 	if (!board->number)
 		board->number = rbn->number;
 	if (!found_number(reader, board))
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_BOARD_MISSING));
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_BOARD_MISSING));
 	first = text < end ? dealbox_seat_parse(*text) : -1;
 	if (first < 0 || end - text < 2 || !memchr(":;", text[1], 2)) {
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_DEAL_SYNTAX));
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_DEAL_SYNTAX));
 		reader_spoiled(reader, board);
 		goto done;
 	}
@@ -89,7 +89,7 @@ static void end_record(struct rbn *rbn)
 		text = stop + 1;
 	}
 	if (hands > 4) {
-		reader_say(reader, board, 0, SAY(.code = DEALBOX_HANDS_NUMBER,
+		reader_say(reader, board, 0, SAY(.code = DEALBOX_CODE_HANDS_NUMBER,
 			   .count = hands, .expected = 4));
 		reader_spoiled(reader, board);
 		goto done;
@@ -120,7 +120,7 @@ static void on_auction(struct rbn *rbn, const char *text, size_t size)
 		rbn->board.vulnerable = (int)(letter - letters);
 	else if (text[1] != '?')
 		reader_say(rbn->reader, &rbn->board, 0,
-			   SAY(.code = DEALBOX_VULNERABLE_INVALID));
+			   SAY(.code = DEALBOX_CODE_VULNERABLE_INVALID));
 }
 
 static void on_board(struct rbn *rbn, const char *text, size_t size, uint32_t line)
@@ -138,7 +138,7 @@ static void on_board(struct rbn *rbn, const char *text, size_t size, uint32_t li
 	rbn->number = parse_number(text, size);
 	rbn->board.number = rbn->number;
 	if (!rbn->number && !unknown)
-		reader_say(rbn->reader, NULL, line, SAY(.code = DEALBOX_RECORD_INVALID));
+		reader_say(rbn->reader, NULL, line, SAY(.code = DEALBOX_CODE_RECORD_INVALID));
 	/* the same board again, at another table, has its hands */
 	if (rbn->number != before) {
 		check_waiting(rbn);
@@ -213,7 +213,7 @@ static void read_rbn(struct reader *reader)
 		if (braces) {
 			/* a label within a paragraph: the paragraph was never closed */
 			reader_say(reader, NULL, braces,
-				   SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+				   SAY(.code = DEALBOX_CODE_COMMENT_UNCLOSED));
 			braces = 0;
 		}
 		if (is_empty(&lines)) {
@@ -226,11 +226,11 @@ static void read_rbn(struct reader *reader)
 		} else if (!said_stray) {
 			said_stray = true;
 			reader_say(reader, NULL, lines.number,
-				   SAY(.code = DEALBOX_TEXT_STRAY));
+				   SAY(.code = DEALBOX_CODE_TEXT_STRAY));
 		}
 	}
 	if (braces)
-		reader_say(reader, NULL, braces, SAY(.code = DEALBOX_COMMENT_UNCLOSED));
+		reader_say(reader, NULL, braces, SAY(.code = DEALBOX_CODE_COMMENT_UNCLOSED));
 	end_record(&rbn);
 	check_waiting(&rbn);
 }

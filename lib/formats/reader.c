@@ -11,8 +11,8 @@ void reader_say(struct reader *reader, const struct found *found, uint32_t where
 		struct dealbox_problem problem)
 {
 	/* the notation of the file, which is the same throughout */
-	const uint64_t once = 1ULL << DEALBOX_TEN_AS_10 | 1ULL << DEALBOX_VOID_AS_DASH |
-			      1ULL << DEALBOX_SPACING | 1ULL << DEALBOX_VULNERABLE_WORD;
+	const uint64_t once = 1ULL << DEALBOX_CODE_TEN_AS_10 | 1ULL << DEALBOX_CODE_VOID_AS_DASH |
+			      1ULL << DEALBOX_CODE_SPACING | 1ULL << DEALBOX_CODE_VULNERABLE_WORD;
 
 	_Static_assert(DEALBOX_CODES <= 64, "a bit for each");
 	if (once & reader->said & 1ULL << problem.code)
@@ -46,7 +46,7 @@ void found_card(struct reader *reader, struct found *found, int seat, unsigned i
 	dealbox_cards bit = (dealbox_cards)1 << card;
 
 	if (found->deal.hand[seat] & bit) {
-		reader_say(reader, found, 0, SAY_CARD(card, .code = DEALBOX_CARD_REPEATED,
+		reader_say(reader, found, 0, SAY_CARD(card, .code = DEALBOX_CODE_CARD_REPEATED,
 			   .hands = (uint8_t)(1 << seat)));
 		found_unread(found, seat);
 	}
@@ -73,20 +73,20 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 	bool good = true;
 
 	if (size == 1 && *text == '-') {
-		reader_say(reader, found, 0, SAY(.code = DEALBOX_VOID_AS_DASH));
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_VOID_AS_DASH));
 		return true;
 	}
 	for (size_t i = 0; i < size; i++) {
 		unsigned int rank = rank_letters[(unsigned char)text[i]];
 
 		if (text[i] == '1' && i + 1 < size && text[i + 1] == '0') {
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_TEN_AS_10));
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_TEN_AS_10));
 			rank = rank_letters['T'];
 			i++;
 		}
 		if (!rank) {
 			if (!(found->broken >> seat & 1))
-				reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_RANK,
+				reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_BAD_RANK,
 					   .hand = (uint8_t)seat));
 			found_unread(found, seat);
 			good = false;
@@ -99,7 +99,7 @@ bool found_ranks(struct reader *reader, struct found *found, int seat, int suit,
 
 void found_bad_suit(struct reader *reader, struct found *found, int seat)
 {
-	reader_say(reader, found, 0, SAY(.code = DEALBOX_BAD_SUIT, .hand = (uint8_t)seat));
+	reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_BAD_SUIT, .hand = (uint8_t)seat));
 	found->broken |= (uint8_t)(1 << seat);
 	found->unread |= (uint8_t)(1 << seat);
 }
@@ -129,11 +129,11 @@ static void check_board(struct reader *reader, const struct found *found)
 		return;
 	if (found->dealer >= 0 && found->dealer != dealbox_board_dealer(found->number))
 		reader_say(reader, found, found->dealer_where,
-			   SAY(.code = DEALBOX_DEALER_CONTRADICTS));
+			   SAY(.code = DEALBOX_CODE_DEALER_CONTRADICTS));
 	if (found->vulnerable >= 0 &&
 	    found->vulnerable != dealbox_board_vulnerable(found->number))
 		reader_say(reader, found, found->vulnerable_where,
-			   SAY(.code = DEALBOX_VULNERABLE_CONTRADICTS));
+			   SAY(.code = DEALBOX_CODE_VULNERABLE_CONTRADICTS));
 }
 
 void reader_spoiled(struct reader *reader, struct found *found)
@@ -170,7 +170,7 @@ static void say_defects(struct reader *reader, struct found *found)
 
 	for (int seat = 0; seat < DEALBOX_HANDS; seat++)
 		if (!(found->given >> seat & 1))
-			reader_say(reader, found, 0, SAY(.code = DEALBOX_HAND_NOT_GIVEN,
+			reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_HAND_NOT_GIVEN,
 				   .hand = (uint8_t)seat));
 	for (size_t i = 0; i < count; i++) {
 		const struct dealbox_defect *defect = &defects[i];
@@ -178,14 +178,14 @@ static void say_defects(struct reader *reader, struct found *found)
 		switch (defect->kind) {
 		case DEALBOX_DEFECT_REPEATED:
 			reader_say(reader, found, 0, SAY_CARD(defect->card,
-				   .code = DEALBOX_CARD_REPEATED, .hands = defect->hands));
+				   .code = DEALBOX_CODE_CARD_REPEATED, .hands = defect->hands));
 			excess = true;
 			break;
 		case DEALBOX_DEFECT_MISSING:
 			if (found->given == 15 && !found->unread &&
 			    missing <= NAMED_MISSING)
 				reader_say(reader, found, 0, SAY_CARD(defect->card,
-					   .code = DEALBOX_CARD_MISSING));
+					   .code = DEALBOX_CODE_CARD_MISSING));
 			break;
 		default:	/* sizes: below, as they were written */
 			break;
@@ -199,7 +199,7 @@ static void say_defects(struct reader *reader, struct found *found)
 		    size == 13)
 			continue;
 		excess |= size > 13;
-		reader_say(reader, found, 0, SAY(.code = DEALBOX_HAND_SIZE,
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_HAND_SIZE,
 			   .hand = (uint8_t)seat, .count = size,
 			   .expected = 13));
 	}
@@ -225,7 +225,7 @@ void reader_deal(struct reader *reader, struct found *found)
 		return;
 	}
 	if (deal_is_placeholder(&found->deal)) {
-		reader_say(reader, found, 0, SAY(.code = DEALBOX_PLACEHOLDER_DEAL));
+		reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_PLACEHOLDER_DEAL));
 		reader->tally.invalid++;
 		return;
 	}
@@ -282,7 +282,7 @@ void found_board(struct reader *reader, struct found *found, const char *text,
 			return;
 	found->label = text;
 	found->label_size = size;
-	reader_say(reader, found, 0, SAY(.code = DEALBOX_BOARD_NOT_NUMBER));
+	reader_say(reader, found, 0, SAY(.code = DEALBOX_CODE_BOARD_NOT_NUMBER));
 }
 
 bool found_next_number(struct reader *reader, struct found *found)
@@ -302,7 +302,7 @@ int parse_dealer(struct reader *reader, const struct found *found, const char *t
 	seat = size == 1 ? dealbox_seat_parse(*text) : -1;
 	if (seat < 0) {
 		reader_say(reader, found, found->dealer_where,
-			   SAY(.code = DEALBOX_DEALER_INVALID));
+			   SAY(.code = DEALBOX_CODE_DEALER_INVALID));
 		return -1;
 	}
 	return seat;
@@ -360,11 +360,11 @@ int parse_vulnerable(struct reader *reader, const struct found *found, const cha
 			continue;
 		if (!words[i].usual || whole != size)
 			reader_say(reader, found, found->vulnerable_where,
-				   SAY(.code = DEALBOX_VULNERABLE_WORD));
+				   SAY(.code = DEALBOX_CODE_VULNERABLE_WORD));
 		return words[i].vulnerable;
 	}
 	reader_say(reader, found, found->vulnerable_where,
-		   SAY(.code = DEALBOX_VULNERABLE_INVALID));
+		   SAY(.code = DEALBOX_CODE_VULNERABLE_INVALID));
 	return -1;
 }
 

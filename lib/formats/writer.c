@@ -108,7 +108,7 @@ int board_vulnerable(const struct dealbox_board *board)
 int cannot_express(struct dealbox_report *report, const struct dealbox_board *board,
 		   const char *what)
 {
-	struct dealbox_problem problem = SAY(.code = DEALBOX_CANNOT_EXPRESS);
+	struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_CANNOT_EXPRESS);
 
 	problem.severity = DEALBOX_PROBLEM;
 	if (board) {

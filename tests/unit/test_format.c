@@ -202,7 +202,7 @@ static void check_refused(const char *format, const struct dealbox_set *set,
 	assert_int_equal(write_text(format, set, &text, report), -ENOTSUP);
 	assert_int_equal(text.size, 0);
 	assert_true(dealbox_report_count(report) > 0);
-	assert_int_equal(dealbox_report_get(report, 0)->code, DEALBOX_CANNOT_EXPRESS);
+	assert_int_equal(dealbox_report_get(report, 0)->code, DEALBOX_CODE_CANNOT_EXPRESS);
 	assert_string_equal(dealbox_report_get(report, 0)->text, why);
 	dealbox_report_free(report);
 }
@@ -590,7 +590,7 @@ static void bri_defects(void **state)
 	text.size = 200;
 	read = read_text("bri", &text);
 	assert_int_equal(dealbox_report_get(read.report, dealbox_report_count(read.report) -
-					    2)->code, DEALBOX_FILE_TRUNCATED);
+					    2)->code, DEALBOX_CODE_FILE_TRUNCATED);
 	done(&read);
 	dealbox_set_free(set);
 }
@@ -958,7 +958,7 @@ static void ber_and_bhg(void **state)
 	text.size -= 1;
 	read = read_text("ber", &text);
 	assert_int_equal(dealbox_report_get(read.report, dealbox_report_count(read.report) -
-					    1)->code, DEALBOX_FILE_TRUNCATED);
+					    1)->code, DEALBOX_CODE_FILE_TRUNCATED);
 	done(&read);
 
 	assert_int_equal(write_text("bhg", set, &text, NULL), 0);
@@ -1151,7 +1151,7 @@ static void what_is_no_file_of_deals_is_refused(void **state)
 	assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0);
 	assert_int_equal(dealbox_format_read_file(NULL, path, set, report, NULL), -EFBIG);
 	assert_int_equal(dealbox_report_count(report), 5);
-	assert_int_equal(dealbox_report_get(report, 4)->code, DEALBOX_FILE_TOO_LARGE);
+	assert_int_equal(dealbox_report_get(report, 4)->code, DEALBOX_CODE_FILE_TOO_LARGE);
 	assert_string_equal(dealbox_report_get(report, 4)->file, path);
 	close(fd);
 	unlink(path);
@@ -1243,7 +1243,7 @@ static void a_file_is_replaced_whole_or_not_at_all(void **state)
 	assert_int_equal(dealbox_format_write_file(format_of("dup"), set, path, report),
 			 -ENOENT);
 	assert_int_equal(dealbox_report_get(report, dealbox_report_count(report) - 1)->code,
-			 DEALBOX_WRITE_FAILED);
+			 DEALBOX_CODE_WRITE_FAILED);
 	assert_int_equal(files_in(folder), 2);
 
 	unlink(link);

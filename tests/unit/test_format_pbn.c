@@ -295,7 +295,7 @@ static void a_nul_does_not_end_the_file(void **state)
 
 	(void)state;
 	assert_int_equal(dealbox_set_count(read.set), 2);
-	assert_int_equal(dealbox_report_get(read.report, 0)->code, DEALBOX_BYTE_INVALID);
+	assert_int_equal(dealbox_report_get(read.report, 0)->code, DEALBOX_CODE_BYTE_INVALID);
 	done(&read);
 }
 
@@ -307,7 +307,7 @@ static void problems_say_which_card_and_whose(void **state)
 	const struct dealbox_problem *problem = dealbox_report_get(read.report, 0);
 
 	(void)state;
-	assert_int_equal(problem->code, DEALBOX_CARD_REPEATED);
+	assert_int_equal(problem->code, DEALBOX_CODE_CARD_REPEATED);
 	assert_int_equal(problem->card, 0);
 	assert_int_equal(problem->hands, 1 << DEALBOX_EAST | 1 << DEALBOX_WEST);
 	assert_string_equal(problem->board, "7");
@@ -349,7 +349,7 @@ static void a_declared_export_is_held_to_it(void **state)
 		char found[512] = "";
 
 		for (size_t j = 0; (problem = dealbox_report_get(read.report, j)); j++)
-			if (problem->code == DEALBOX_NOT_EXPORT)
+			if (problem->code == DEALBOX_CODE_NOT_EXPORT)
 				snprintf(found + strlen(found), sizeof(found) - strlen(found),
 					 "%s@%u ", problem->text, problem->line);
 		assert_string_equal(found, examples[i].rules);
@@ -371,7 +371,7 @@ static void a_long_line(void **state)
 	read = read_text(text, strlen(text));
 	assert_int_equal(dealbox_set_count(read.set), 1);
 	assert_int_equal(dealbox_report_count(read.report), 1);
-	assert_int_equal(dealbox_report_get(read.report, 0)->code, DEALBOX_LINE_LONG);
+	assert_int_equal(dealbox_report_get(read.report, 0)->code, DEALBOX_CODE_LINE_LONG);
 	assert_int_equal(dealbox_report_get(read.report, 0)->count, 999);
 	done(&read);
 }
@@ -514,7 +514,7 @@ static void what_cannot_be_kept_is_said(void **state)
 	write_again("pbn", open, 9, out, sizeof(out), report);
 	assert_string_equal(out, "% PBN 2.1\r\n% EXPORT\r\n" HEAD BEFORE(1) DEAL_A TAIL "\r\n" HEAD
 			    BEFORE(2) DEAL_B TAIL);
-	assert_int_equal(dealbox_report_get(report, 1)->code, DEALBOX_NOT_CARRIED);
+	assert_int_equal(dealbox_report_get(report, 1)->code, DEALBOX_CODE_NOT_CARRIED);
 	assert_string_equal(dealbox_report_get(report, 1)->board, "1");
 	dealbox_report_free(report);
 
@@ -522,7 +522,7 @@ static void what_cannot_be_kept_is_said(void **state)
 	report = dealbox_report_new();
 	write_again("csv", BOARD(1) DEAL(A) "{x}\n", 9, out, sizeof(out), report);
 	assert_int_equal(dealbox_report_count(report), 1);
-	assert_int_equal(dealbox_report_get(report, 0)->code, DEALBOX_NOT_WRITTEN);
+	assert_int_equal(dealbox_report_get(report, 0)->code, DEALBOX_CODE_NOT_WRITTEN);
 	dealbox_report_free(report);
 	report = dealbox_report_new();
 	write_again("csv", BOARD(1) "[Event \"?\"]\n[Site \"\"]\n" DEAL(A), 9, out, sizeof(out),

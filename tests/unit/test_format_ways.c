@@ -64,7 +64,7 @@ static void describe_all(const struct read *read, char *out, size_t room)
 					 board.vulnerable, deal, board.line);
 	}
 	for (size_t i = 0; (problem = dealbox_report_get(read->report, i)); i++)
-		if (problem->code != DEALBOX_LINE_ENDS_MIXED &&
+		if (problem->code != DEALBOX_CODE_LINE_ENDS_MIXED &&
 		    strcmp(problem->text, "lines not ended by CR LF"))
 			used += (size_t)snprintf(out + used, room - used,
 						 " %s@%u:%s:%u:%u:%u:%u:%s",

@@ -16,7 +16,7 @@ static void every_code_has_a_name_of_its_own(void **state)
 		for (unsigned int other = 0; other < code; other++)
 			assert_string_not_equal(name, dealbox_code_name(other));
 	}
-	assert_string_equal(dealbox_code_name(DEALBOX_CARD_REPEATED), "card-repeated");
+	assert_string_equal(dealbox_code_name(DEALBOX_CODE_CARD_REPEATED), "card-repeated");
 	assert_string_equal(dealbox_code_name(DEALBOX_CODES), "?");
 }
 
@@ -42,8 +42,8 @@ static void a_sentence_names_cards_only_when_asked(void **state)
 			assert_string_equal(text, first);
 		}
 		dealbox_problem_message(&problem, true, revealed, sizeof(revealed));
-		if (code == DEALBOX_CARD_REPEATED || code == DEALBOX_CARD_MISSING ||
-		    code == DEALBOX_CARD_FOREIGN)
+		if (code == DEALBOX_CODE_CARD_REPEATED || code == DEALBOX_CODE_CARD_MISSING ||
+		    code == DEALBOX_CODE_CARD_FOREIGN)
 			assert_non_null(strstr(revealed, "C2"));
 		else
 			assert_string_equal(revealed, first);
@@ -53,7 +53,7 @@ static void a_sentence_names_cards_only_when_asked(void **state)
 static void sentences_say_what_and_where(void **state)
 {
 	struct dealbox_problem problem = {
-		.code = DEALBOX_CARD_REPEATED, .card = 3, .hands = 1 << 0 | 1 << 3,
+		.code = DEALBOX_CODE_CARD_REPEATED, .card = 3, .hands = 1 << 0 | 1 << 3,
 		.file = "a.pbn", .line = 12, .board = "7",
 	};
 	char text[128], small[8];
@@ -80,7 +80,7 @@ static void sentences_say_what_and_where(void **state)
 	dealbox_problem_message(&problem, false, text, sizeof(text));
 	assert_string_equal(text, "a card is there twice, held by South alone");
 	problem = (struct dealbox_problem) {
-		.code = DEALBOX_HAND_SIZE, .hand = 1, .count = 12, .expected = 13,
+		.code = DEALBOX_CODE_HAND_SIZE, .hand = 1, .count = 12, .expected = 13,
 		.file = "b.dup", .byte = 156,
 	};
 	dealbox_problem_describe(&problem, false, text, sizeof(text));
@@ -114,11 +114,12 @@ static void the_sentence_of_a_code_is_what_a_message_is_made_of(void **state)
 			assert_memory_equal(text, sentence, strcspn(sentence, "{"));
 		}
 	}
-	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 12),
+	assert_string_equal(dealbox_code_sentence(DEALBOX_CODE_HAND_SIZE, 12),
 			    "{hand} has {count} cards, not {expected}");
-	assert_string_equal(dealbox_code_sentence(DEALBOX_HAND_SIZE, 1),
+	assert_string_equal(dealbox_code_sentence(DEALBOX_CODE_HAND_SIZE, 1),
 			    "{hand} has {count} card, not {expected}");
-	assert_string_equal(dealbox_code_sentence(DEALBOX_CARD_MISSING, 1), "a card is missing");
+	assert_string_equal(dealbox_code_sentence(DEALBOX_CODE_CARD_MISSING, 1),
+			    "a card is missing");
 	assert_string_equal(dealbox_code_sentence(DEALBOX_CODES, 0), "");
 	/* of a newer library */
 	for (int reveal = 0; reveal < 2; reveal++)
@@ -128,13 +129,14 @@ static void the_sentence_of_a_code_is_what_a_message_is_made_of(void **state)
 static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 {
 	struct dealbox_report *report = dealbox_report_new();
-	struct dealbox_problem last = { .code = DEALBOX_NO_DEALS, .severity = DEALBOX_PROBLEM };
+	struct dealbox_problem last = { .code = DEALBOX_CODE_NO_DEALS,
+					.severity = DEALBOX_PROBLEM };
 	char name[16];
 
 	(void)state;
 	for (uint32_t i = 0; i < 10000; i++) {
 		struct dealbox_problem problem = {
-			.code = DEALBOX_BAD_RANK, .line = i + 1, .file = name,
+			.code = DEALBOX_CODE_BAD_RANK, .line = i + 1, .file = name,
 			.severity = i % 4 ? DEALBOX_PROBLEM : DEALBOX_NOTE,
 		};
 
@@ -148,14 +150,14 @@ static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 	assert_int_equal(dealbox_report_dropped(report), 9000);
 	assert_int_equal(dealbox_report_found(report, DEALBOX_PROBLEM), 7501);
 	assert_int_equal(dealbox_report_found(report, DEALBOX_NOTE), 2500);
-	assert_int_equal(dealbox_report_found_code(report, DEALBOX_BAD_RANK), 10000);
-	assert_int_equal(dealbox_report_found_code(report, DEALBOX_NO_DEALS), 1);
-	assert_int_equal(dealbox_report_found_code(report, DEALBOX_BAD_SUIT), 0);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODE_BAD_RANK), 10000);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODE_NO_DEALS), 1);
+	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODE_BAD_SUIT), 0);
 	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODES), 0);
 	assert_int_equal(dealbox_report_get(report, 999)->line, 1000);
 	assert_string_equal(dealbox_report_get(report, 1)->file, "odd");
 	assert_string_equal(dealbox_report_get(report, 998)->file, "even");
-	assert_int_equal(dealbox_report_get(report, 1000)->code, DEALBOX_NO_DEALS);
+	assert_int_equal(dealbox_report_get(report, 1000)->code, DEALBOX_CODE_NO_DEALS);
 	assert_null(dealbox_report_get(report, 1001));
 	dealbox_report_free(report);
 	dealbox_report_free(NULL);
@@ -197,7 +199,7 @@ static void text_from_outside_is_made_safe(void **state)
 static void no_sentence_is_cut_within_a_character(void **state)
 {
 	struct dealbox_problem problem = {
-		.code = DEALBOX_TAG_REPEATED, .file = "Fr\xc3\xbch\33.pbn", .line = 1,
+		.code = DEALBOX_CODE_TAG_REPEATED, .file = "Fr\xc3\xbch\33.pbn", .line = 1,
 		.board = "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbcx",
 		.text = "\xe2\x99\xa0\xe2\x99\xa0",
 	};

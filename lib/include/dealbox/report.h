@@ -29,76 +29,76 @@ enum dealbox_code {
 	DEALBOX_CODE_NONE,		/* none: no code */
 
 	/* the file */
-	DEALBOX_FILE_UNREADABLE,	/* file-unreadable */
-	DEALBOX_FILE_EMPTY,		/* file-empty */
-	DEALBOX_FILE_TOO_LARGE,		/* file-too-large */
-	DEALBOX_FILE_TRUNCATED,		/* file-truncated: ends within a deal */
-	DEALBOX_FORMAT_UNKNOWN,		/* format-unknown */
-	DEALBOX_NO_DEALS,		/* no-deals: not one complete deal */
-	DEALBOX_ENCRYPTED,		/* encrypted */
-	DEALBOX_BYTE_ORDER_MARK,	/* byte-order-mark: skipped */
-	DEALBOX_BYTE_INVALID,		/* byte-invalid: control characters */
-	DEALBOX_LINE_ENDS_MIXED,	/* line-ends-mixed */
-	DEALBOX_NOT_EXPORT,		/* not-export: declared but not followed */
-	DEALBOX_TRAILER_DISAGREES,	/* trailer-disagrees: text = with which value */
-	DEALBOX_COUNT_DISAGREES,	/* count-disagrees: header and contents */
+	DEALBOX_CODE_FILE_UNREADABLE,	/* file-unreadable */
+	DEALBOX_CODE_FILE_EMPTY,	/* file-empty */
+	DEALBOX_CODE_FILE_TOO_LARGE,	/* file-too-large */
+	DEALBOX_CODE_FILE_TRUNCATED,	/* file-truncated: ends within a deal */
+	DEALBOX_CODE_FORMAT_UNKNOWN,	/* format-unknown */
+	DEALBOX_CODE_NO_DEALS,		/* no-deals: not one complete deal */
+	DEALBOX_CODE_ENCRYPTED,		/* encrypted */
+	DEALBOX_CODE_BYTE_ORDER_MARK,	/* byte-order-mark: skipped */
+	DEALBOX_CODE_BYTE_INVALID,	/* byte-invalid: control characters */
+	DEALBOX_CODE_LINE_ENDS_MIXED,	/* line-ends-mixed */
+	DEALBOX_CODE_NOT_EXPORT,	/* not-export: declared but not followed */
+	DEALBOX_CODE_TRAILER_DISAGREES,	/* trailer-disagrees: text = with which value */
+	DEALBOX_CODE_COUNT_DISAGREES,	/* count-disagrees: header and contents */
 
 	/* the cards */
-	DEALBOX_CARD_REPEATED,		/* card-repeated: card, hands */
-	DEALBOX_CARD_MISSING,		/* card-missing: card */
-	DEALBOX_CARD_FOREIGN,		/* card-foreign: card, hands: not in the pack */
-	DEALBOX_HAND_SIZE,		/* hand-size: hand, count, expected */
-	DEALBOX_HAND_NOT_GIVEN,		/* hand-not-given: hand */
-	DEALBOX_HANDS_NUMBER,		/* hands-number: count, expected */
-	DEALBOX_BAD_RANK,		/* bad-rank: hand */
-	DEALBOX_BAD_SUIT,		/* bad-suit: hand */
-	DEALBOX_BAD_CARD,		/* bad-card: a number or letter that is not a card */
-	DEALBOX_TEN_AS_10,		/* ten-as-10: read as T */
-	DEALBOX_SPACING,		/* spacing: too much of it, ignored */
-	DEALBOX_DEAL_NOT_GIVEN,		/* deal-not-given: a board without a deal */
-	DEALBOX_DEAL_SYNTAX,		/* deal-syntax */
-	DEALBOX_HALVES_DISAGREE,	/* halves-disagree: DUP */
-	DEALBOX_CHECKSUM_WRONG,		/* checksum-wrong */
-	DEALBOX_PLACEHOLDER_DEAL,	/* placeholder-deal: sorted, so never dealt */
-	DEALBOX_OUTSIDE_RANGE,		/* outside-range: not in From..To */
+	DEALBOX_CODE_CARD_REPEATED,	/* card-repeated: card, hands */
+	DEALBOX_CODE_CARD_MISSING,	/* card-missing: card */
+	DEALBOX_CODE_CARD_FOREIGN,	/* card-foreign: card, hands: not in the pack */
+	DEALBOX_CODE_HAND_SIZE,		/* hand-size: hand, count, expected */
+	DEALBOX_CODE_HAND_NOT_GIVEN,	/* hand-not-given: hand */
+	DEALBOX_CODE_HANDS_NUMBER,	/* hands-number: count, expected */
+	DEALBOX_CODE_BAD_RANK,		/* bad-rank: hand */
+	DEALBOX_CODE_BAD_SUIT,		/* bad-suit: hand */
+	DEALBOX_CODE_BAD_CARD,		/* bad-card: a number or letter that is not a card */
+	DEALBOX_CODE_TEN_AS_10,		/* ten-as-10: read as T */
+	DEALBOX_CODE_SPACING,		/* spacing: too much of it, ignored */
+	DEALBOX_CODE_DEAL_NOT_GIVEN,	/* deal-not-given: a board without a deal */
+	DEALBOX_CODE_DEAL_SYNTAX,	/* deal-syntax */
+	DEALBOX_CODE_HALVES_DISAGREE,	/* halves-disagree: DUP */
+	DEALBOX_CODE_CHECKSUM_WRONG,	/* checksum-wrong */
+	DEALBOX_CODE_PLACEHOLDER_DEAL,	/* placeholder-deal: sorted, so never dealt */
+	DEALBOX_CODE_OUTSIDE_RANGE,	/* outside-range: not in From..To */
 
 	/* the board */
-	DEALBOX_BOARD_MISSING,		/* board-missing: no number */
-	DEALBOX_BOARD_NOT_NUMBER,	/* board-not-number: a label, text */
-	DEALBOX_BOARD_UNCERTAIN,	/* board-uncertain: text = why */
-	DEALBOX_BOARD_REPEATED,		/* board-repeated: with another deal */
-	DEALBOX_BOARD_AGAIN,		/* board-again: with the same deal */
-	DEALBOX_BOARD_GAP,		/* board-gap: count missing before it */
-	DEALBOX_DEAL_REPEATED,		/* deal-repeated: text = the other board */
-	DEALBOX_DEAL_ROTATED,		/* deal-rotated: text = the other board */
-	DEALBOX_DEALER_CONTRADICTS,	/* dealer-contradicts: the board's number */
-	DEALBOX_VULNERABLE_CONTRADICTS,	/* vulnerable-contradicts */
-	DEALBOX_DEALER_INVALID,		/* dealer-invalid */
-	DEALBOX_VULNERABLE_INVALID,	/* vulnerable-invalid */
-	DEALBOX_VULNERABLE_WORD,	/* vulnerable-word: understood, not standard */
+	DEALBOX_CODE_BOARD_MISSING,	/* board-missing: no number */
+	DEALBOX_CODE_BOARD_NOT_NUMBER,	/* board-not-number: a label, text */
+	DEALBOX_CODE_BOARD_UNCERTAIN,	/* board-uncertain: text = why */
+	DEALBOX_CODE_BOARD_REPEATED,	/* board-repeated: with another deal */
+	DEALBOX_CODE_BOARD_AGAIN,	/* board-again: with the same deal */
+	DEALBOX_CODE_BOARD_GAP,		/* board-gap: count missing before it */
+	DEALBOX_CODE_DEAL_REPEATED,	/* deal-repeated: text = the other board */
+	DEALBOX_CODE_DEAL_ROTATED,	/* deal-rotated: text = the other board */
+	DEALBOX_CODE_DEALER_CONTRADICTS,	/* dealer-contradicts: the board's number */
+	DEALBOX_CODE_VULNERABLE_CONTRADICTS,	/* vulnerable-contradicts */
+	DEALBOX_CODE_DEALER_INVALID,	/* dealer-invalid */
+	DEALBOX_CODE_VULNERABLE_INVALID,	/* vulnerable-invalid */
+	DEALBOX_CODE_VULNERABLE_WORD,	/* vulnerable-word: understood, not standard */
 
 	/* the notation */
-	DEALBOX_TAG_BROKEN,		/* tag-broken */
-	DEALBOX_TAG_REPEATED,		/* tag-repeated: ignored; text = its name */
-	DEALBOX_GAME_NOT_SEPARATED,	/* game-not-separated: no empty line before it */
-	DEALBOX_TEXT_STRAY,		/* text-stray: ignored */
-	DEALBOX_COMMENT_UNCLOSED,	/* comment-unclosed */
-	DEALBOX_INHERITANCE_FORBIDDEN,	/* inheritance-forbidden: text = the tag */
-	DEALBOX_RECORD_INVALID,		/* record-invalid */
-	DEALBOX_LINE_LONG,		/* line-long: count bytes */
+	DEALBOX_CODE_TAG_BROKEN,	/* tag-broken */
+	DEALBOX_CODE_TAG_REPEATED,	/* tag-repeated: ignored; text = its name */
+	DEALBOX_CODE_GAME_NOT_SEPARATED,	/* game-not-separated: no empty line before it */
+	DEALBOX_CODE_TEXT_STRAY,	/* text-stray: ignored */
+	DEALBOX_CODE_COMMENT_UNCLOSED,	/* comment-unclosed */
+	DEALBOX_CODE_INHERITANCE_FORBIDDEN,	/* inheritance-forbidden: text = the tag */
+	DEALBOX_CODE_RECORD_INVALID,	/* record-invalid */
+	DEALBOX_CODE_LINE_LONG,		/* line-long: count bytes */
 
 	/* writing */
-	DEALBOX_CANNOT_EXPRESS,		/* cannot-express: text = what */
-	DEALBOX_WRITE_FAILED,		/* write-failed */
+	DEALBOX_CODE_CANNOT_EXPRESS,	/* cannot-express: text = what */
+	DEALBOX_CODE_WRITE_FAILED,	/* write-failed */
 
 	/* later additions */
-	DEALBOX_TAG_CONTRADICTS,	/* tag-contradicts: text = its name */
-	DEALBOX_COMMENT_HOLDS_GAME,	/* comment-holds-game: the game is not read */
-	DEALBOX_NOT_CARRIED,		/* not-carried: information besides deals */
-	DEALBOX_NOT_WRITTEN,		/* not-written: text = what */
-	DEALBOX_VOID_AS_DASH,		/* void-as-dash: read as a void */
-	DEALBOX_FILE_UTF16,		/* file-utf-16 */
-	DEALBOX_GZIP_BROKEN,		/* gzip-broken */
+	DEALBOX_CODE_TAG_CONTRADICTS,	/* tag-contradicts: text = its name */
+	DEALBOX_CODE_COMMENT_HOLDS_GAME,	/* comment-holds-game: the game is not read */
+	DEALBOX_CODE_NOT_CARRIED,	/* not-carried: information besides deals */
+	DEALBOX_CODE_NOT_WRITTEN,	/* not-written: text = what */
+	DEALBOX_CODE_VOID_AS_DASH,	/* void-as-dash: read as a void */
+	DEALBOX_CODE_FILE_UTF16,	/* file-utf-16 */
+	DEALBOX_CODE_GZIP_BROKEN,	/* gzip-broken */
 
 	DEALBOX_CODES			/* number of codes */
 };

@@ -49,7 +49,8 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 			.line = board.line,
 			.byte = board.byte,
 			.severity = DEALBOX_PROBLEM,
-			.code = board.label ? DEALBOX_BOARD_NOT_NUMBER : DEALBOX_BOARD_MISSING,
+			.code = board.label ? DEALBOX_CODE_BOARD_NOT_NUMBER :
+					      DEALBOX_CODE_BOARD_MISSING,
 			.card = DEALBOX_CARD_NONE,
 		};
 
