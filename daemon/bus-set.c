@@ -80,7 +80,7 @@ static int bad_set(const struct dealbox_report *report, sd_bus_error *error)
 	size_t n;
 
 	for (n = 0; (problem = dealbox_report_get(report, n)); n++) {
-		if (problem->severity != DEALBOX_PROBLEM)
+		if (problem->severity != DEALBOX_SEVERITY_PROBLEM)
 			continue;
 		dealbox_problem_describe(problem, false, text, sizeof(text));
 		break;
@@ -141,8 +141,8 @@ int read_boards(int fd, const char *pack, struct dealbox_ledger_board **boards, 
 	}
 	if (err >= 0 &&
 	    (dealbox_format_read_memory(NULL, data, size, "set", set, report, NULL) ||
-	     dealbox_set_check(set, report) || dealbox_report_found(report, DEALBOX_PROBLEM) ||
-	     !dealbox_set_count(set)))
+	     dealbox_set_check(set, report) ||
+	     dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM) || !dealbox_set_count(set)))
 		err = bad_set(report, error);
 	/* Programs that have asked the user, like `dealbox deal --practice`, remove the mark. */
 	if (err >= 0 && dealbox_set_marks(set) & DEALBOX_MARK_RESTRICTED)

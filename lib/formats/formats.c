@@ -162,7 +162,8 @@ static bool is_game(const struct dealbox_format *format, const char *text, size_
 	       !memcmp(&read.deal, &board->deal, sizeof(read.deal)) &&
 	       read.number == board->number;
 	for (size_t i = 0; good && (problem = dealbox_report_get(report, i)); i++)
-		good = problem->severity != DEALBOX_PROBLEM || allowed >> problem->code & 1;
+		good = problem->severity != DEALBOX_SEVERITY_PROBLEM ||
+		       allowed >> problem->code & 1;
 	dealbox_set_free(set);
 	dealbox_report_free(report);
 	return good;

@@ -110,7 +110,7 @@ int cannot_express(struct dealbox_report *report, const struct dealbox_board *bo
 {
 	struct dealbox_problem problem = SAY(.code = DEALBOX_CODE_CANNOT_EXPRESS);
 
-	problem.severity = DEALBOX_PROBLEM;
+	problem.severity = DEALBOX_SEVERITY_PROBLEM;
 	if (board) {
 		problem.file = board->file;
 		problem.line = board->line;

@@ -95,9 +95,9 @@ static int fuzz_format(const struct dealbox_format *format, const uint8_t *data,
 		dealbox_set_keep_text(set);
 	err = dealbox_format_read_memory(format, copy, size, "fuzz", set, report, &tally);
 	free(copy);
-	CHECK(!err || dealbox_report_found(report, DEALBOX_PROBLEM));
+	CHECK(!err || dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM));
 	CHECK(dealbox_set_count(set) == tally.complete);
-	CHECK(tally.complete || dealbox_report_found(report, DEALBOX_PROBLEM));
+	CHECK(tally.complete || dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM));
 	CHECK(tally.complete + tally.partial + tally.invalid <= tally.games);
 	CHECK(dealbox_set_check(set, report) >= 0);
 	check_set(set);

@@ -108,7 +108,7 @@ static void round_trip(const char *first, const char *second, uint64_t seed)
 	one = read_from(NULL, text.data, text.size, 1);	/* recognised */
 	assert_int_equal(one.err, 0);
 	assert_true(same_deals(set, one.set));
-	assert_int_equal(dealbox_report_found(one.report, DEALBOX_PROBLEM), 0);
+	assert_int_equal(dealbox_report_found(one.report, DEALBOX_SEVERITY_PROBLEM), 0);
 	assert_int_equal(write_text(second, one.set, &text, NULL), 0);
 	other = read_text(NULL, &text);
 	assert_int_equal(other.err, 0);

@@ -96,7 +96,7 @@ static long read_boards(const struct sample *sample, const struct dealbox_set *w
 	if (!dealbox_format_read_memory(dealbox_format_find(sample->format), data, size, "t", set,
 					report, NULL) &&
 	    dealbox_set_check(set, report) >= 0 &&
-	    !dealbox_report_found(report, DEALBOX_PROBLEM))
+	    !dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM))
 		for (count = 0; !dealbox_set_get(set, (size_t)count, &other); count++) {
 			assert_int_equal(dealbox_set_get(whole, (size_t)count, &one), 0);
 			if (!same_board(&one, &other))

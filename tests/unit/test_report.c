@@ -130,14 +130,14 @@ static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 {
 	struct dealbox_report *report = dealbox_report_new();
 	struct dealbox_problem last = { .code = DEALBOX_CODE_NO_DEALS,
-					.severity = DEALBOX_PROBLEM };
+					.severity = DEALBOX_SEVERITY_PROBLEM };
 	char name[16];
 
 	(void)state;
 	for (uint32_t i = 0; i < 10000; i++) {
 		struct dealbox_problem problem = {
 			.code = DEALBOX_CODE_BAD_RANK, .line = i + 1, .file = name,
-			.severity = i % 4 ? DEALBOX_PROBLEM : DEALBOX_NOTE,
+			.severity = i % 4 ? DEALBOX_SEVERITY_PROBLEM : DEALBOX_SEVERITY_NOTE,
 		};
 
 		strcpy(name, i % 2 ? "odd" : "even");
@@ -148,8 +148,8 @@ static void a_report_keeps_the_first_of_each_kind_and_counts_all(void **state)
 	strcpy(name, "gone");
 	assert_int_equal(dealbox_report_count(report), 1001);
 	assert_int_equal(dealbox_report_dropped(report), 9000);
-	assert_int_equal(dealbox_report_found(report, DEALBOX_PROBLEM), 7501);
-	assert_int_equal(dealbox_report_found(report, DEALBOX_NOTE), 2500);
+	assert_int_equal(dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM), 7501);
+	assert_int_equal(dealbox_report_found(report, DEALBOX_SEVERITY_NOTE), 2500);
 	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODE_BAD_RANK), 10000);
 	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODE_NO_DEALS), 1);
 	assert_int_equal(dealbox_report_found_code(report, DEALBOX_CODE_BAD_SUIT), 0);

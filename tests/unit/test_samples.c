@@ -62,7 +62,7 @@ static bool read_sample(const char *folder, const char *file, size_t seen[4],
 	seen[1] = tally.complete;
 	seen[2] = tally.partial;
 	seen[3] = tally.invalid;
-	*problems = dealbox_report_found(report, DEALBOX_PROBLEM);
+	*problems = dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM);
 	dealbox_set_free(set);
 	dealbox_report_free(report);
 	return !err;

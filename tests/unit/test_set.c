@@ -191,7 +191,7 @@ static void a_large_set_with_repeats(void **state)
 		dealbox_set_add(set, &board);
 	}
 	assert_int_equal(dealbox_set_check(set, report), 10);
-	assert_int_equal(dealbox_report_found(report, DEALBOX_PROBLEM), 10);
+	assert_int_equal(dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM), 10);
 	dealbox_report_free(report);
 	dealbox_set_free(set);
 }

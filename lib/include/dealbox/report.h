@@ -17,8 +17,8 @@ extern "C" {
 #endif
 
 enum dealbox_severity {
-	DEALBOX_NOTE,		/* worth knowing, or repaired by a reader */
-	DEALBOX_PROBLEM		/* something could not be used, or must not be dealt */
+	DEALBOX_SEVERITY_NOTE,		/* worth knowing, or repaired by a reader */
+	DEALBOX_SEVERITY_PROBLEM	/* something could not be used, or must not be dealt */
 };
 
 /*

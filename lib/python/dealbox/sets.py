@@ -60,7 +60,7 @@ class Problem:
     @property
     def is_note(self) -> bool:
         """True if nothing was lost by it."""
-        return bool(self._c.severity == lib.DEALBOX_NOTE)
+        return bool(self._c.severity == lib.DEALBOX_SEVERITY_NOTE)
 
     @property
     def file(self) -> str:
@@ -118,7 +118,8 @@ class Report:
 
     @documented('dealbox_report_found')
     def found(self, notes: bool = False) -> int:
-        return int(lib.dealbox_report_found(self._c, lib.DEALBOX_NOTE if notes else lib.DEALBOX_PROBLEM))
+        severity = lib.DEALBOX_SEVERITY_NOTE if notes else lib.DEALBOX_SEVERITY_PROBLEM
+        return int(lib.dealbox_report_found(self._c, severity))
 
     def _fail(self, code: int) -> Error:
         """The first problem, and how many there are."""

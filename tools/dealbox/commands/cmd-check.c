@@ -53,8 +53,8 @@ static enum status check_run(struct args *args)
 		return args->status;
 	status = set_as_read_files(&input, &look.reading, args->argv, args->argc);
 	if (!status) {
-		size_t problems = dealbox_report_found(input.report, DEALBOX_PROBLEM);
-		size_t notes = dealbox_report_found(input.report, DEALBOX_NOTE);
+		size_t problems = dealbox_report_found(input.report, DEALBOX_SEVERITY_PROBLEM);
+		size_t notes = dealbox_report_found(input.report, DEALBOX_SEVERITY_NOTE);
 		size_t deals = dealbox_set_count(input.set);
 
 		if (look.json) {

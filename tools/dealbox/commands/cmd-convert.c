@@ -34,7 +34,7 @@ static bool loses_deal(unsigned int code)
 		DEALBOX_CODE_VULNERABLE_INVALID, DEALBOX_CODE_TRAILER_DISAGREES,
 	};
 
-	if (dealbox_code_severity(code) == DEALBOX_NOTE)
+	if (dealbox_code_severity(code) == DEALBOX_SEVERITY_NOTE)
 		return false;
 	for (size_t i = 0; i < sizeof(harmless) / sizeof(*harmless); i++)
 		if (code == harmless[i])

@@ -164,7 +164,7 @@ static void complain_kind(const struct dealbox_report *report, size_t first, boo
 		if (problem->severity != kind->severity || said == KIND_SAID)
 			continue;
 		text = sentence(dealbox_problem_describe, problem, reveal);
-		complain(NULL, "%s%s", problem->severity == DEALBOX_NOTE ? "note: " : "",
+		complain(NULL, "%s%s", problem->severity == DEALBOX_SEVERITY_NOTE ? "note: " : "",
 			 text ? text : dealbox_code_name(problem->code));
 		free(text);
 		said++;
@@ -190,8 +190,8 @@ void set_as_read_complain_of(const struct dealbox_report *report, enum dealbox_s
 
 void set_as_read_complain(const struct dealbox_report *report, bool reveal)
 {
-	set_as_read_complain_of(report, DEALBOX_PROBLEM, reveal);
-	set_as_read_complain_of(report, DEALBOX_NOTE, reveal);
+	set_as_read_complain_of(report, DEALBOX_SEVERITY_PROBLEM, reveal);
+	set_as_read_complain_of(report, DEALBOX_SEVERITY_NOTE, reveal);
 }
 
 static struct json_object *counts_json(const struct dealbox_report *report)
@@ -270,7 +270,7 @@ void set_as_read_json(const struct dealbox_report *report, size_t deals, bool re
 			json_add_number(object, "byte", (int64_t)problem->byte);
 		place_json(object, problem->board);
 		json_add_text(object, "severity",
-			      problem->severity == DEALBOX_NOTE ? "note" : "problem");
+			      problem->severity == DEALBOX_SEVERITY_NOTE ? "note" : "problem");
 		json_add_text(object, "problem", dealbox_code_name(problem->code));
 		fields_json(object, problem);
 		json_add_text(object, "text", text);

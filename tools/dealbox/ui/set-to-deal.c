@@ -16,8 +16,8 @@
 /* Print the problems of a report. Returns their number. */
 static size_t problems_say(const struct dealbox_report *report, bool reveal)
 {
-	set_as_read_complain_of(report, DEALBOX_PROBLEM, reveal);
-	return dealbox_report_found(report, DEALBOX_PROBLEM);
+	set_as_read_complain_of(report, DEALBOX_SEVERITY_PROBLEM, reveal);
+	return dealbox_report_found(report, DEALBOX_SEVERITY_PROBLEM);
 }
 
 /* Number for the first unnumbered board, 0 = none */
@@ -48,7 +48,7 @@ static bool numbers_check(const struct dealbox_set *set, struct dealbox_report *
 			.file = board.file,
 			.line = board.line,
 			.byte = board.byte,
-			.severity = DEALBOX_PROBLEM,
+			.severity = DEALBOX_SEVERITY_PROBLEM,
 			.code = board.label ? DEALBOX_CODE_BOARD_NOT_NUMBER :
 					      DEALBOX_CODE_BOARD_MISSING,
 			.card = DEALBOX_CARD_NONE,
