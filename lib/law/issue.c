@@ -88,20 +88,20 @@ void law_give(struct dealbox_judge *j, struct dealbox_ruling *r)
 		r->fact_count--;	/* the line itself is always among them */
 	law_rest_on(r, j->line);
 	switch (r->kind) {
-	case DEALBOX_REDEAL:
+	case DEALBOX_RULING_REDEAL:
 		j->d.redeal = j->line;
 		j->d.redeal_for = 0;
 		break;
-	case DEALBOX_RESULT_CANCELLED:
+	case DEALBOX_RULING_RESULT_CANCELLED:
 		j->d.cancelled = j->line;
 		break;
-	case DEALBOX_DIRECTOR_DECIDES:
+	case DEALBOX_RULING_DIRECTOR_DECIDES:
 		j->d.open = j->line;
 		break;
-	case DEALBOX_PLAYERS_CHOOSE:
+	case DEALBOX_RULING_PLAYERS_CHOOSE:
 		j->d.choice = j->line;
 		break;
-	case DEALBOX_STANDS:
+	case DEALBOX_RULING_STANDS:
 		j->d.stands = j->line;
 		break;
 	default:
@@ -147,7 +147,7 @@ void law_fill_redeal(const struct dealbox_judge *j, struct dealbox_ruling *r)
 void law_redeal(struct dealbox_judge *j, const char *reference, const char *see,
 		unsigned long fact, unsigned long fact2, const char *cause)
 {
-	struct dealbox_ruling r = law_ruling(DEALBOX_REDEAL, reference, cause);
+	struct dealbox_ruling r = law_ruling(DEALBOX_RULING_REDEAL, reference, cause);
 
 	r.see = see;
 	law_rest_on(&r, fact);
@@ -169,15 +169,15 @@ const char *law_main_paragraph(const struct dealbox_judge *j)
 
 void law_unfounded(struct dealbox_judge *j)
 {
-	law_tell(j, DEALBOX_STANDS, law_main_paragraph(j), NOBODY, 0,
+	law_tell(j, DEALBOX_RULING_STANDS, law_main_paragraph(j), NOBODY, 0,
 		 N_("The record shows no such irregularity."));
 }
 
 /* An irregularity that the text does not cover; 6D1 of 2007 refers to the other Laws. */
 void law_elsewhere(struct dealbox_judge *j, const char *cause)
 {
-	law_tell(j, law_is(j, D07) ? DEALBOX_OTHER_LAW : DEALBOX_NO_RULING, law_main_paragraph(j),
-		 NOBODY, 0, cause);
+	law_tell(j, law_is(j, D07) ? DEALBOX_RULING_OTHER_LAW : DEALBOX_RULING_NO_RULING,
+		 law_main_paragraph(j), NOBODY, 0, cause);
 }
 
 void law_raise_issue(struct dealbox_judge *j, enum issue issue)
@@ -241,7 +241,7 @@ static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 {
 	uint8_t who = law_dealer(j);
 	uint32_t his = mask & ~of_others(j, mask), due = unpunished(j, his);
-	struct dealbox_ruling r = law_ruling(DEALBOX_WARNING, "3.2.17", NULL);
+	struct dealbox_ruling r = law_ruling(DEALBOX_RULING_WARNING, "3.2.17", NULL);
 	unsigned long fact;
 
 	if (!law_seat(who))
@@ -250,7 +250,7 @@ static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 	if (!due) {
 		if (!only)
 			return;
-		r.kind = DEALBOX_NO_PENALTY;
+		r.kind = DEALBOX_RULING_NO_PENALTY;
 		r.cause = his ? N_("The dealer has been punished for this error already.") :
 				N_("The error was not the dealer's.");
 		law_rest_on(&r, j->d.issue[__builtin_ctz(mask)]);
@@ -267,12 +267,12 @@ static void dealer_fault(struct dealbox_judge *j, uint32_t mask, bool only)
 		law_give(j, &r);
 		return;
 	}
-	r.kind = DEALBOX_PENALTY;
+	r.kind = DEALBOX_RULING_PENALTY;
 	r.unit = DEALBOX_UNIT_REMISE;
 	r.amount = j->remise;
 	law_give(j, &r);
 	j->d.passes = law_left(j, who);
-	law_tell(j, DEALBOX_TURN_PASSES, "3.2.17", j->d.passes, fact, r.cause);
+	law_tell(j, DEALBOX_RULING_TURN_PASSES, "3.2.17", j->d.passes, fact, r.cause);
 }
 
 /* Returns the line at which the window of a row closed; 0 = still open. */
@@ -326,7 +326,7 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 		return;
 	}
 	if (starred) {
-		r.kind = DEALBOX_RIGHT_FORFEITED;
+		r.kind = DEALBOX_RULING_RIGHT_FORFEITED;
 		r.see = row->reference;
 		r.reference = "8";
 		r.who = who;
@@ -335,25 +335,25 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 	}
 	if (row->demanded && !demand) {
 		j->d.attention[issue] = j->line;
-		r.kind = DEALBOX_PLAYERS_CHOOSE;
+		r.kind = DEALBOX_RULING_PLAYERS_CHOOSE;
 		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
 		law_give(j, &r);
 		return;
 	}
 	if (law_is(j, PRE) && mask & DEALER_FAULTS) {
-		if (row->kind == DEALBOX_REDEAL) {
+		if (row->kind == DEALBOX_RULING_REDEAL) {
 			/* the next dealer is known after the fault */
 			dealer_fault(j, mask & DEALER_FAULTS, false);
-		} else if (row->kind == DEALBOX_WARNING) {
+		} else if (row->kind == DEALBOX_RULING_WARNING) {
 			dealer_fault(j, mask & DEALER_FAULTS, true);
 			return;
 		}
 	}
 	switch (row->kind) {
-	case DEALBOX_REDEAL:
+	case DEALBOX_RULING_REDEAL:
 		if (j->copies) {
 			/* copies were ordered: normally no redeal, but the director may */
-			r.kind = DEALBOX_DIRECTOR_DECIDES;
+			r.kind = DEALBOX_RULING_DIRECTOR_DECIDES;
 			r.see = r.reference;
 			r.reference = "6F";
 			r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
@@ -362,25 +362,25 @@ void law_notice(struct dealbox_judge *j, uint32_t mask, uint8_t who, bool demand
 		}
 		law_fill_redeal(j, &r);
 		break;
-	case DEALBOX_DIRECTOR_DECIDES:
-	case DEALBOX_PLAYERS_CHOOSE:
+	case DEALBOX_RULING_DIRECTOR_DECIDES:
+	case DEALBOX_RULING_PLAYERS_CHOOSE:
 		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_STANDS;
 		break;
-	case DEALBOX_RESULT_CANCELLED:
+	case DEALBOX_RULING_RESULT_CANCELLED:
 		if (!j->replay)
 			break;
-		r.kind = DEALBOX_STANDS;
+		r.kind = DEALBOX_RULING_STANDS;
 		r.cause = N_("The purpose of the tournament is the replay of past deals.");
 		law_rest_on(&r, j->replay);
 		break;
-	case DEALBOX_CHANGE_OF_PACK:
+	case DEALBOX_RULING_CHANGE_OF_PACK:
 		r.pack = *j->packs[j->d.pack].name ? j->packs[j->d.pack].name : NULL;
 		break;
 	default:
 		break;
 	}
 	law_give(j, &r);
-	if (r.kind == DEALBOX_REDEAL)
+	if (r.kind == DEALBOX_RULING_REDEAL)
 		j->d.redeal_for = mask;
 }
 

@@ -17,9 +17,9 @@ static void turn_lawful(struct dealbox_judge *j)
 	law_mark(j, DEALBOX_MARK_LOOK);
 	if (!d->issue[I_TURN] || d->redeal)
 		return;
-	law_tell(j, DEALBOX_STANDS, "3.2.14", NOBODY, d->issue[I_TURN],
+	law_tell(j, DEALBOX_RULING_STANDS, "3.2.14", NOBODY, d->issue[I_TURN],
 	     N_("The deal was out of turn, and nobody drew attention to it in time."));
-	law_tell(j, DEALBOX_NEXT_DEALER, "3.2.14", law_left(j, d->dealer), d->issue[I_TURN],
+	law_tell(j, DEALBOX_RULING_NEXT_DEALER, "3.2.14", law_left(j, d->dealer), d->issue[I_TURN],
 	     N_("The deal was out of turn, and nobody drew attention to it in time."));
 	/* as if it had been in turn */
 	j->turn = d->dealer;
@@ -30,7 +30,7 @@ static void bar(struct dealbox_judge *j, uint8_t who, const char *reference, con
 	if (!law_gets_cards(j, who))
 		return;
 	j->d.barred[who] = j->line;
-	law_tell(j, DEALBOX_BARRED, reference, who, 0, cause);
+	law_tell(j, DEALBOX_RULING_BARRED, reference, who, 0, cause);
 }
 
 void law_talon_seen(struct dealbox_judge *j, uint8_t who, bool looked)
@@ -45,7 +45,7 @@ void law_talon_seen(struct dealbox_judge *j, uint8_t who, bool looked)
 	}
 	if (!looked)
 		return;
-	r = law_ruling(DEALBOX_PENALTY, "3.2.21",
+	r = law_ruling(DEALBOX_RULING_PENALTY, "3.2.21",
 		       N_("A player looked at the talon before it was bought."));
 	r.who = who;
 	r.amount = 5;
@@ -58,12 +58,13 @@ static void talon_taken(struct dealbox_judge *j, uint8_t who)
 	if (!law_seat(who) || j->d.bought != NOBODY || !law_gets_cards(j, who))
 		return;
 	if (!law_dealt_right(j)) {
-		law_tell(j, DEALBOX_NO_RULING, "3.2.20", who, j->d.issue_last,
+		law_tell(j, DEALBOX_RULING_NO_RULING, "3.2.20", who, j->d.issue_last,
 		     N_("The deal was not correct."));
 		return;
 	}
 	bar(j, who, "3.2.20", N_("A player has taken the talon."));
-	law_tell(j, DEALBOX_RESTORE_CARD, "3.2.20", who, 0, N_("A player has taken the talon."));
+	law_tell(j, DEALBOX_RULING_RESTORE_CARD, "3.2.20", who, 0,
+		 N_("A player has taken the talon."));
 }
 
 int law_on_take(struct dealbox_judge *j, happening *h)
@@ -93,7 +94,7 @@ static void forfeit(struct dealbox_judge *j, uint8_t who)
 	    !j->d.mark[DEALBOX_MARK_FIRST_CARD] || j->d.forfeited[who])
 		return;
 	j->d.forfeited[who] = j->line;
-	law_tell(j, DEALBOX_RIGHT_FORFEITED, "8", who, 0,
+	law_tell(j, DEALBOX_RULING_RIGHT_FORFEITED, "8", who, 0,
 	     N_("A player looked at the face of a card before the deal was completed."));
 }
 
@@ -110,11 +111,11 @@ static void sight(struct dealbox_judge *j, uint8_t who, uint8_t hand)
 		return;
 	}
 	if (j->d.mark[DEALBOX_MARK_OVER]) {
-		law_tell(j, DEALBOX_NO_RULING, "6D1", who, j->d.mark[DEALBOX_MARK_OVER],
+		law_tell(j, DEALBOX_RULING_NO_RULING, "6D1", who, j->d.mark[DEALBOX_MARK_OVER],
 		     N_("The play of the board was over."));
 		return;
 	}
-	r = law_ruling(DEALBOX_OTHER_LAW, "6D1",
+	r = law_ruling(DEALBOX_RULING_OTHER_LAW, "6D1",
 		       N_("A player saw a card of another player's hand after the deal."));
 	r.see = j->rules->sight_law;
 	r.who = who;
@@ -143,7 +144,7 @@ int law_on_look(struct dealbox_judge *j, happening *h)
 		return 0;
 	}
 	if (law_is(j, PRE) && law_seat(who))
-		law_tell(j, DEALBOX_BREACH, "3.2.22", who, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "3.2.22", who, 0,
 		     N_("A player looked into another player's cards; "
 			"the text has no penalty for it."));
 	if (law_is(j, RUB) && law_seat(who))
@@ -168,7 +169,7 @@ int law_on_see(struct dealbox_judge *j, happening *h)
 	else if (law_is(j, RUB) && law_seat(who) && who != hand && j->d.taken[who][hand])
 		law_raise_issue(j, I_WRONG_HAND);
 	else if (law_is(j, PRE) && who != hand)
-		law_tell(j, DEALBOX_BREACH, "3.2.22", hand, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "3.2.22", hand, 0,
 		     N_("A player let others look into his cards; "
 			"the text has no penalty for it."));
 	return 0;
@@ -177,7 +178,7 @@ int law_on_see(struct dealbox_judge *j, happening *h)
 int law_on_show(struct dealbox_judge *j, happening *h)
 {
 	if (law_is(j, PRE))
-		law_tell(j, DEALBOX_BREACH, "3.2.22", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "3.2.22", h->actor, 0,
 		     N_("A player let others look into his cards; "
 			"the text has no penalty for it."));
 	return 0;
@@ -190,13 +191,13 @@ int law_on_mix(struct dealbox_judge *j, happening *h)
 	struct dealbox_ruling r;
 
 	if (!opposing) {
-		law_tell(j, DEALBOX_NO_RULING, "10(c)(iii)", NOBODY, 0,
+		law_tell(j, DEALBOX_RULING_NO_RULING, "10(c)(iii)", NOBODY, 0,
 		     N_("The cards that were mixed are not of opposing sides."));
 	} else if (!j->d.claim) {
-		law_tell(j, DEALBOX_NO_RULING, "10(c)(iii)", NOBODY, 0,
+		law_tell(j, DEALBOX_RULING_NO_RULING, "10(c)(iii)", NOBODY, 0,
 		     N_("Nobody had claimed that a redeal is in order."));
 	} else if (j->d.mark[DEALBOX_MARK_OVER]) {
-		r = law_ruling(DEALBOX_CLAIM_TOO_LATE, "10(c)(iii)", cause);
+		r = law_ruling(DEALBOX_RULING_CLAIM_TOO_LATE, "10(c)(iii)", cause);
 		law_rest_on(&r, j->d.mark[DEALBOX_MARK_OVER]);
 		law_give(j, &r);
 	} else {
@@ -231,13 +232,13 @@ static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 	under = first_of(d->under);
 	if (over && under) {
 		if (d->mark[DEALBOX_MARK_OVER])
-			law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(ii)", hand,
+			law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "10(c)(ii)", hand,
 				 d->mark[DEALBOX_MARK_OVER], cause);
 		else
 			law_redeal(j, "10(c)(ii)", "6(e)", over, under, cause);
 		return;
 	}
-	r = law_ruling(DEALBOX_STANDS, many ? "12" : "11",
+	r = law_ruling(DEALBOX_RULING_STANDS, many ? "12" : "11",
 		       many ? N_("A player has too many cards.") :
 			      N_("A player has too few cards."));
 	r.see = "10(c)";
@@ -259,7 +260,7 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 		return;
 	}
 	if (d->called[hand] || d->mark[DEALBOX_MARK_PLAY]) {
-		r = law_ruling(DEALBOX_PENALTY, "3.2.16", cause);
+		r = law_ruling(DEALBOX_RULING_PENALTY, "3.2.16", cause);
 		r.see = "3.2.23, 3.9.18";
 		r.who = hand;
 		r.unit = DEALBOX_UNIT_MOST;
@@ -270,7 +271,7 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 	}
 	d->issue[I_COUNT] = d->issue[I_COUNT] ? d->issue[I_COUNT] : fact ? fact : j->line;
 	if (d->intent == T_POSSIBLE && d->interests != T_CONFLICT) {
-		r = law_ruling(DEALBOX_PLAYERS_CHOOSE, "3.2.16", cause);
+		r = law_ruling(DEALBOX_RULING_PLAYERS_CHOOSE, "3.2.16", cause);
 		r.who = hand;
 		r.options = DEALBOX_OPTION_REDEAL | DEALBOX_OPTION_GIVE_CARD;
 		law_rest_on(&r, fact);
@@ -282,7 +283,7 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 		   d->intent ? "3.2.23" : "3.2.15(6), 3.2.16, 3.2.23", d->intent_line, fact, cause);
 	/* a machine that dealt for the dealer has no intent */
 	if (d->intent == T_POSSIBLE && !d->agent_deals)
-		law_tell(j, DEALBOX_COMPENSATION, "3.2.16", law_dealer(j), d->interests_line,
+		law_tell(j, DEALBOX_RULING_COMPENSATION, "3.2.16", law_dealer(j), d->interests_line,
 		     N_("The interests of the players are in conflict."));
 }
 
@@ -349,14 +350,14 @@ int law_on_search(struct dealbox_judge *j, happening *h)
 	if (h->topic == T_FOUND)
 		return 0;
 	if (law_is(j, RUB) && j->d.mark[DEALBOX_MARK_OVER])
-		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "10(c)(i)", NOBODY,
+		law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "10(c)(i)", NOBODY,
 			 j->d.mark[DEALBOX_MARK_OVER], cause);
 	else if (law_is(j, RUB))
 		law_redeal(j, "10(c)(i)", "6(e), 1", first_of(j->d.under), 0, cause);
 	else if (law_is(j, PRE))
 		law_redeal(j, "3.2.15(2)", NULL, 0, 0, cause);
 	else
-		law_tell(j, DEALBOX_NO_RULING, "6D1", NOBODY, 0, cause);
+		law_tell(j, DEALBOX_RULING_NO_RULING, "6D1", NOBODY, 0, cause);
 	return 0;
 }
 
@@ -370,10 +371,10 @@ int law_on_find(struct dealbox_judge *j, happening *h)
 	if (h->topic == T_MISSING) {
 		bool trick = h->flags & (FLAG(F_TRICK) | FLAG(F_OLD_TRICK));
 
-		r = trick ? law_ruling(DEALBOX_OTHER_LAW, "11(a)",
+		r = trick ? law_ruling(DEALBOX_RULING_OTHER_LAW, "11(a)",
 				       N_("The player played more than once "
 					  "to a previous trick.")) :
-			    law_ruling(DEALBOX_RESTORE_CARD, "11(b)",
+			    law_ruling(DEALBOX_RULING_RESTORE_CARD, "11(b)",
 				   N_("A missing card was found, not in a previous trick."));
 		r.see = trick ? "67" : "23, 49";
 		r.who = hand;
@@ -381,19 +382,20 @@ int law_on_find(struct dealbox_judge *j, happening *h)
 		law_give(j, &r);
 		return 0;
 	}
-	r = law_ruling(DEALBOX_RESTORE_CARD, "12(b)", N_("A player has picked up a surplus card."));
+	r = law_ruling(DEALBOX_RULING_RESTORE_CARD, "12(b)",
+		       N_("A player has picked up a surplus card."));
 	r.who = hand;
 	law_rest_on(&r, j->d.over[hand]);
 	law_give(j, &r);
 	if (h->flags & FLAG(F_IN_HAND)) {
-		law_tell(j, DEALBOX_NO_PENALTY, "12(b)(i)", hand, j->d.over[hand],
+		law_tell(j, DEALBOX_RULING_NO_PENALTY, "12(b)(i)", hand, j->d.over[hand],
 		     N_("The surplus card is still in the offender's hand."));
 		return 0;
 	}
-	law_tell(j, DEALBOX_SUBSTITUTE_CARD, "12(b)(ii)", hand, j->d.over[hand],
+	law_tell(j, DEALBOX_RULING_SUBSTITUTE_CARD, "12(b)(ii)", hand, j->d.over[hand],
 	     N_("The surplus card has been led or played."));
 	if (h->flags & FLAG(F_PLAYED))
-		law_tell(j, DEALBOX_ENTITLED, "12(b)(ii)", NOBODY, j->d.over[hand],
+		law_tell(j, DEALBOX_RULING_ENTITLED, "12(b)(ii)", NOBODY, j->d.over[hand],
 		     N_("Attention was drawn before the lead to the next trick."));
 	return 0;
 }

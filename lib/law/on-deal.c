@@ -37,10 +37,10 @@ static void deal_start(struct dealbox_judge *j, happening *h)
 	j->d.unauthorised = !law_seat(h->actor) &&
 		(j->at_table || (h->actor != DEALBOX_ACTOR_DIRECTOR && !j->agents && !j->method));
 	if (j->at_table && !law_seat(h->actor))
-		law_tell(j, DEALBOX_BREACH, "6E1", h->actor, j->at_table,
+		law_tell(j, DEALBOX_RULING_BREACH, "6E1", h->actor, j->at_table,
 		     N_("The director instructed that each table shuffle and deal."));
 	else if (j->d.unauthorised)
-		law_tell(j, DEALBOX_BREACH, "6E3", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "6E3", h->actor, 0,
 		     N_("The director has not appointed who deals."));
 }
 
@@ -61,22 +61,23 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 	/* by the footnote of 2017 a pack not randomised from its prior condition is a sorted one */
 	sorted = d->issue[I_UNSHUFFLED] && (law_is(j, D17) || (law_is(j, D07) && pack->sorted));
 	if (sorted) {
-		law_tell(j, j->replay ? DEALBOX_STANDS : DEALBOX_RESULT_CANCELLED, "6D2", NOBODY,
-		     j->replay ? j->replay : d->issue[I_UNSHUFFLED],
+		law_tell(j, j->replay ? DEALBOX_RULING_STANDS : DEALBOX_RULING_RESULT_CANCELLED,
+			 "6D2", NOBODY, j->replay ? j->replay : d->issue[I_UNSHUFFLED],
 		     j->replay ? N_("The purpose of the tournament is the replay of past deals.") :
 				 N_("The cards were dealt without a shuffle from a sorted deck."));
 		return;
 	}
 	if (law_is(j, RUB) && d->issue[I_TURN] && !d->attention[I_TURN] && !d->redeal) {
-		law_tell(j, DEALBOX_STANDS, "9", d->dealer, d->issue[I_TURN],
+		law_tell(j, DEALBOX_RULING_STANDS, "9", d->dealer, d->issue[I_TURN],
 		     N_("The deal was out of turn, and nobody drew attention to it in time."));
-		law_tell(j, DEALBOX_NEXT_DEALER, "9", law_left(j, d->dealer), d->issue[I_TURN],
-		     N_("The deal was out of turn, and nobody drew attention to it in time."));
+		law_tell(j, DEALBOX_RULING_NEXT_DEALER, "9", law_left(j, d->dealer),
+			 d->issue[I_TURN],
+			 N_("The deal was out of turn, and nobody drew attention to it in time."));
 		return;
 	}
 	if (!law_raised(j, ~0u) && !d->redeal && !d->unauthorised && !j->biased &&
 	    !pack->replaced)
-		law_tell(j, DEALBOX_STANDS,
+		law_tell(j, DEALBOX_RULING_STANDS,
 			 law_is(j, RUB) ? "8" :
 			 law_is(j, PRE) ? "3.2.13" :
 					  dealt_by(j, who),
@@ -146,7 +147,7 @@ static int deal_packet(struct dealbox_judge *j, uint8_t place, uint8_t cards)
 
 static void may_rectify(struct dealbox_judge *j)
 {
-	struct dealbox_ruling r = law_ruling(DEALBOX_MAY_RECTIFY, "8",
+	struct dealbox_ruling r = law_ruling(DEALBOX_RULING_MAY_RECTIFY, "8",
 		law_issue_cause[j->d.error.order ? I_ORDER : I_PACKET]);
 
 	r.who = law_dealer(j);
@@ -208,7 +209,7 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 		law_notice(j, BIT(issue), NOBODY, false);
 	} else if (law_seat(h->seat)) {
 		if (law_is(j, RUB))
-			law_tell(j, DEALBOX_BREACH, "8", h->actor, 0,
+			law_tell(j, DEALBOX_RULING_BREACH, "8", h->actor, 0,
 			     N_("The dealer let the face of a card be seen while dealing."));
 		else if (law_is(j, PRE) && place == DEALBOX_TALON)
 			law_talon_seen(j, h->seat, false);
@@ -236,7 +237,7 @@ int law_on_rectify(struct dealbox_judge *j, happening *h)
 	struct deal *d = &j->d;
 
 	if (!law_is(j, RUB)) {
-		law_tell(j, DEALBOX_NO_RULING, law_main_paragraph(j), h->actor, 0,
+		law_tell(j, DEALBOX_RULING_NO_RULING, law_main_paragraph(j), h->actor, 0,
 		     N_("The text does not let an error of the deal be put right."));
 		return 0;
 	}
@@ -244,16 +245,16 @@ int law_on_rectify(struct dealbox_judge *j, happening *h)
 		uint32_t wrong = law_raised(j, MISDEALS);
 
 		if (wrong)
-			law_tell(j, DEALBOX_CLAIM_TOO_LATE, "8", h->actor,
+			law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "8", h->actor,
 				 d->issue[__builtin_ctz(wrong)],
 				 N_("The dealer did not put the error right at once."));
 		else
-			law_tell(j, DEALBOX_STANDS, "8", NOBODY, 0,
+			law_tell(j, DEALBOX_RULING_STANDS, "8", NOBODY, 0,
 			     N_("The record shows no such irregularity."));
 		return 0;
 	}
 	if (law_seat(h->actor) && law_seat(law_dealer(j)) && h->actor != law_dealer(j)) {
-		law_tell(j, DEALBOX_NO_RIGHT, "8", h->actor, d->error.line,
+		law_tell(j, DEALBOX_RULING_NO_RIGHT, "8", h->actor, d->error.line,
 		     N_("Only the dealer may put an error of the deal right."));
 		return 0;
 	}
@@ -269,7 +270,7 @@ int law_on_rectify(struct dealbox_judge *j, happening *h)
 		d->redeal = 0;
 	d->error.open = false;
 	d->error.done = true;
-	law_tell(j, DEALBOX_STANDS, "8", NOBODY, d->error.line,
+	law_tell(j, DEALBOX_RULING_STANDS, "8", NOBODY, d->error.line,
 	     N_("The dealer put the error right at once."));
 	return 0;
 }

@@ -40,10 +40,10 @@ int law_on_call(struct dealbox_judge *j, happening *h)
 		return err;
 	law_deal_begin(j);
 	if (law_is(j, PRE) && j->d.told && !j->d.mark[DEALBOX_MARK_LAST_CARD])
-		law_tell(j, DEALBOX_BREACH, "3.3.1", who, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "3.3.1", who, 0,
 		     N_("The bidding begins when all cards have been dealt."));
 	if (barred(j, who))
-		law_tell(j, DEALBOX_BREACH, j->d.talon_seen[who] ? "3.2.19" : "3.2.20", who,
+		law_tell(j, DEALBOX_RULING_BREACH, j->d.talon_seen[who] ? "3.2.19" : "3.2.20", who,
 		     j->d.barred[who], N_("A player who is barred has bid."));
 	if (!j->d.called[who])
 		j->d.called[who] = j->line;
@@ -60,10 +60,10 @@ int law_on_buy(struct dealbox_judge *j, happening *h)
 	uint8_t who = h->actor;
 
 	if (who == j->d.highest && !barred(j, who))
-		law_tell(j, DEALBOX_ENTITLED, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
+		law_tell(j, DEALBOX_RULING_ENTITLED, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
 		     N_("The player has made the highest bid."));
 	else
-		law_tell(j, DEALBOX_BREACH, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
+		law_tell(j, DEALBOX_RULING_BREACH, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
 		     N_("The player has not made the highest bid."));
 	j->d.bought = who;
 	return 0;
@@ -84,7 +84,7 @@ int law_on_game(struct dealbox_judge *j, happening *h)
 	for (int p = 0; p < SEATS; p++) {
 		if (!j->d.talon_seen[p] || !law_dealt_right(j))
 			continue;
-		r = law_ruling(DEALBOX_PENALTY, "3.2.19",
+		r = law_ruling(DEALBOX_RULING_PENALTY, "3.2.19",
 			       h->flags & FLAG(F_CLOSED) ?
 			   N_("He saw the talon, and all have passed; the talon stays closed.") :
 			   N_("He saw the talon, and all have passed."));
@@ -136,7 +136,7 @@ int law_on_notes(struct dealbox_judge *j, happening *h)
 	case T_OMITTED:
 		if (!law_is(j, RUB))
 			return law_fail(j, N_("that word does not belong to %s"), j->rules->name);
-		r = law_ruling(DEALBOX_OTHER_LAW, h->topic == T_TWICE ? "11(a)" : "12(a)",
+		r = law_ruling(DEALBOX_RULING_OTHER_LAW, h->topic == T_TWICE ? "11(a)" : "12(a)",
 			       h->topic == T_TWICE ?
 			   N_("The player played more than once to a previous trick.") :
 			   N_("The player did not play to a trick."));
@@ -164,18 +164,18 @@ static void demand_cut(struct dealbox_judge *j, uint8_t who)
 
 	if (law_is(j, PRE) || !law_seat(who) ||
 	    (law_is(j, DUP) && law_seat(law_dealer(j)) && (law_dealer(j) - who) % 2 == 0)) {
-		law_tell(j, DEALBOX_NO_RIGHT,
+		law_tell(j, DEALBOX_RULING_NO_RIGHT,
 			 law_is(j, PRE) ? "3.2.15" : law_is(j, RUB) ? "6" : "6A", who, 0, cause);
 		return;
 	}
 	if (j->d.mark[DEALBOX_MARK_FIRST_CARD]) {
-		law_tell(j, DEALBOX_CLAIM_TOO_LATE, law_is(j, RUB) ? "6" : "6A", NOBODY,
+		law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, law_is(j, RUB) ? "6" : "6A", NOBODY,
 		     j->d.mark[DEALBOX_MARK_FIRST_CARD], cause);
 		return;
 	}
 	pack->cut = false;
 	j->d.cut_wanted = true;
-	law_tell(j, DEALBOX_NEW_CUT, law_is(j, RUB) ? "6" : "6A",
+	law_tell(j, DEALBOX_RULING_NEW_CUT, law_is(j, RUB) ? "6" : "6A",
 	     law_is(j, RUB) ? law_right(j, law_dealer(j)) : NOBODY, 0, cause);
 }
 
@@ -188,16 +188,16 @@ static void demand_shuffle(struct dealbox_judge *j, uint8_t who, uint8_t index)
 	struct dealbox_ruling r;
 
 	if (!law_is(j, RUB) || !law_seat(who)) {
-		law_tell(j, DEALBOX_NO_RIGHT,
+		law_tell(j, DEALBOX_RULING_NO_RIGHT,
 			 law_is(j, PRE) ? "3.2.15" : law_is(j, RUB) ? "6" : "6D3", who, 0, cause);
 		return;
 	}
 	if (current && j->d.mark[DEALBOX_MARK_FIRST_CARD]) {
-		law_tell(j, DEALBOX_CLAIM_TOO_LATE, "6(b)", NOBODY,
+		law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "6(b)", NOBODY,
 		     j->d.mark[DEALBOX_MARK_FIRST_CARD], cause);
 		return;
 	}
-	r = law_ruling(DEALBOX_NEW_SHUFFLE, picked ? "6(b)" : "6(a)", cause);
+	r = law_ruling(DEALBOX_RULING_NEW_SHUFFLE, picked ? "6(b)" : "6(a)", cause);
 	r.who = picked ? law_dealer(j) : law_preparer(j, index);
 	r.cut = true;
 	pack->shuffled = pack->cut = false;
@@ -210,26 +210,26 @@ static void demand_restore(struct dealbox_judge *j, uint8_t who, uint8_t index)
 {
 	const struct pack *pack = &j->packs[index];
 	struct dealbox_ruling r =
-		law_ruling(DEALBOX_RESTORE_PACK, "7",
+		law_ruling(DEALBOX_RULING_RESTORE_PACK, "7",
 			   N_("A pack that belonged to a side is to be restored."));
 
 	if (!law_is(j, RUB)) {
-		r.kind = DEALBOX_NO_RULING;
+		r.kind = DEALBOX_RULING_NO_RULING;
 		r.reference = law_main_paragraph(j);
 	} else if (!law_seat(who)) {
-		r.kind = DEALBOX_NO_RIGHT;
+		r.kind = DEALBOX_RULING_NO_RIGHT;
 		r.who = who;
 	} else if (j->d.mark[DEALBOX_MARK_LAST_CARD]) {
-		r.kind = DEALBOX_CLAIM_TOO_LATE;
+		r.kind = DEALBOX_RULING_CLAIM_TOO_LATE;
 		law_rest_on(&r, j->d.mark[DEALBOX_MARK_LAST_CARD]);
 	} else if (j->d.forfeited[who]) {
-		r.kind = DEALBOX_RIGHT_FORFEITED;
+		r.kind = DEALBOX_RULING_RIGHT_FORFEITED;
 		r.reference = "8";
 		r.see = "7";
 		r.who = who;
 		law_rest_on(&r, j->d.forfeited[who]);
 	} else if (pack->side == 255) {
-		r.kind = DEALBOX_NO_RULING;
+		r.kind = DEALBOX_RULING_NO_RULING;
 		r.cause = N_("The pack belongs to neither side.");
 	} else {
 		r.pack = *pack->name ? pack->name : NULL;
@@ -250,7 +250,7 @@ static void demand_redeal(struct dealbox_judge *j, happening *h)
 	if (h->actor == DEALBOX_ACTOR_DIRECTOR) {
 		bool bad = h->flags & FLAG(F_INCOMPATIBLE);
 
-		r = law_ruling(bad ? DEALBOX_BREACH : DEALBOX_REDEAL, "6D3",
+		r = law_ruling(bad ? DEALBOX_RULING_BREACH : DEALBOX_RULING_REDEAL, "6D3",
 			       bad ? N_("The director's reason is not compatible with the Laws.") :
 				 N_("The director requires a new shuffle and deal."));
 		r.see = rules->redeal_laws;
@@ -272,7 +272,7 @@ static void demand_redeal(struct dealbox_judge *j, happening *h)
 		}
 	}
 	if (law_is(j, DUP)) {
-		r = law_ruling(DEALBOX_DIRECTOR_DECIDES, j->copies ? "6F" : "6D3",
+		r = law_ruling(DEALBOX_RULING_DIRECTOR_DECIDES, j->copies ? "6F" : "6D3",
 			       N_("A player asks for a redeal."));
 		r.see = j->copies ? "6D3" : rules->redeal_laws;
 		law_rest_on(&r, j->copies);
@@ -331,7 +331,7 @@ int law_on_instruct(struct dealbox_judge *j, happening *h)
 		j->method = h->flags & FLAG(F_BIASED) ? 0 : j->line;
 		j->biased = j->method ? 0 : j->line;
 		if (j->biased)
-			law_tell(j, DEALBOX_BREACH, "6E4", DEALBOX_ACTOR_DIRECTOR, 0,
+			law_tell(j, DEALBOX_RULING_BREACH, "6E4", DEALBOX_ACTOR_DIRECTOR, 0,
 			     N_("The method does not give the same wholly random expectations."));
 	}
 	return 0;
@@ -370,13 +370,13 @@ int law_on_copy(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	if (!j->copies)
-		law_tell(j, DEALBOX_BREACH, "6F", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "6F", h->actor, 0,
 		     N_("The director has not instructed that copies be made."));
 	else if (h->topic == T_EXACT)
-		law_tell(j, DEALBOX_STANDS, "6F", NOBODY, j->copies,
+		law_tell(j, DEALBOX_RULING_STANDS, "6F", NOBODY, j->copies,
 		     N_("The copy is exactly like the original deal."));
 	else
-		law_tell(j, DEALBOX_NEW_BOARD, "6F", NOBODY, j->copies,
+		law_tell(j, DEALBOX_RULING_NEW_BOARD, "6F", NOBODY, j->copies,
 		     N_("The copy is not exactly like the original deal."));
 	return 0;
 }

@@ -128,16 +128,16 @@ int law_on_origin(struct dealbox_judge *j, happening *h)
 	if (h->topic == T_THIS_SESSION)
 		return 0;
 	if (h->topic == T_EXCHANGED)
-		law_tell(j, DEALBOX_STANDS, "6D2", NOBODY, 0,
+		law_tell(j, DEALBOX_RULING_STANDS, "6D2", NOBODY, 0,
 		     N_("The board was exchanged between tables of this session."));
 	else if (j->replay)
-		law_tell(j, DEALBOX_STANDS, "6D2", NOBODY, j->replay,
+		law_tell(j, DEALBOX_RULING_STANDS, "6D2", NOBODY, j->replay,
 		     N_("The purpose of the tournament is the replay of past deals."));
 	else if (law_is(j, D07) && unplayed)
-		law_tell(j, DEALBOX_STANDS, "6D2", NOBODY, 0,
+		law_tell(j, DEALBOX_RULING_STANDS, "6D2", NOBODY, 0,
 		     N_("The deal was not played in an earlier session."));
 	else
-		law_tell(j, DEALBOX_RESULT_CANCELLED, "6D2", NOBODY, 0,
+		law_tell(j, DEALBOX_RULING_RESULT_CANCELLED, "6D2", NOBODY, 0,
 		     law_is(j, D07) ? N_("The deal was played in an earlier session.") :
 				  N_("The deal was imported from a different session."));
 	return 0;
@@ -191,7 +191,7 @@ void law_presence(struct dealbox_judge *j, uint8_t who)
 	    j->d.absent_told)
 		return;
 	j->d.absent_told = true;
-	law_tell(j, DEALBOX_BREACH, "6C", NOBODY, j->present_line,
+	law_tell(j, DEALBOX_RULING_BREACH, "6C", NOBODY, j->present_line,
 	     N_("A side has no member present during the shuffle and deal."));
 }
 
@@ -216,20 +216,20 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 	if (law_seat(who) && law_seat(may)) {
 		if (pack->again && law_seat(pack->again_by)) {
 			if (who != pack->again_by)
-				law_tell(j, DEALBOX_BREACH, pack->again, who, 0,
+				law_tell(j, DEALBOX_RULING_BREACH, pack->again, who, 0,
 				     pack->again_by == may ? N_("Only the dealer shuffles now.") :
 				     N_("Another player is to shuffle again first."));
 		} else if (who != may && who != law_preparer(j, index)) {
-			law_tell(j, DEALBOX_BREACH, "4", who, 0,
+			law_tell(j, DEALBOX_RULING_BREACH, "4", who, 0,
 			     N_("Only the dealer and the player who prepares "
 				"the pack may shuffle."));
 		}
 	}
 	if (h->flags & FLAG(F_POORLY))
-		law_tell(j, DEALBOX_BREACH, "4", who, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "4", who, 0,
 			 N_("The pack was not shuffled thoroughly."));
 	if (h->flags & FLAG(F_HIDDEN))
-		law_tell(j, DEALBOX_BREACH, "4", who, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "4", who, 0,
 		     N_("The pack was not shuffled in full view of the players."));
 	pack->cut = false;
 	pack->shuffled = !(h->flags & FLAG(F_FACEUP));
@@ -237,7 +237,8 @@ static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *p
 		pack->again = NULL;
 		return;
 	}
-	r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(c)", N_("A card was turned face up in shuffling."));
+	r = law_ruling(DEALBOX_RULING_NEW_SHUFFLE, "6(c)",
+		       N_("A card was turned face up in shuffling."));
 	r.who = pack->again_by = who;
 	pack->again = "6(c)";
 	r.cut = true;
@@ -288,7 +289,7 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	if (law_seat(h->actor) && j->d.dealer == NOBODY)
 		j->d.dealer = h->actor;
 	if (h->flags & FLAG(F_POORLY))
-		law_tell(j, DEALBOX_BREACH, "6A", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "6A", h->actor, 0,
 			 N_("The pack was not shuffled thoroughly."));
 	pack->shuffled = true;
 	pack->sorted = pack->played = false;
@@ -306,10 +307,10 @@ int law_on_place(struct dealbox_judge *j, happening *h)
 	if (!law_is(j, RUB))
 		return 0;
 	if (h->flags & FLAG(F_FACEUP))
-		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "4", h->actor, 0,
 			 N_("The pack was not placed face down."));
 	if (h->flags & FLAG(F_ELSEWHERE))
-		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "4", h->actor, 0,
 		     N_("The pack was not placed on the right of the player who prepared it."));
 	return 0;
 }
@@ -327,7 +328,7 @@ int law_on_disturb(struct dealbox_judge *j, happening *h)
 		return 0;
 	j->packs[index].cut = false;
 	if (j->packs[index].shuffled && !(index == j->d.pack && j->d.mark[DEALBOX_MARK_PICKUP]))
-		law_tell(j, DEALBOX_BREACH, "4", h->actor, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "4", h->actor, 0,
 		     N_("A pack that had been prepared was disturbed "
 			"before the dealer picked it up."));
 	return 0;
@@ -340,7 +341,7 @@ void law_pack_taken(struct dealbox_judge *j)
 	law_mark(j, DEALBOX_MARK_PICKUP);
 	if (law_is(j, RUB) && j->pack_count > 1 && j->last_pack == j->d.pack && !j->d.again &&
 	    !j->packs[!j->d.pack].replaced)
-		law_tell(j, DEALBOX_BREACH, "7", law_dealer(j), 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "7", law_dealer(j), 0,
 		     N_("The same pack is used again, though there is no redeal."));
 }
 
@@ -364,7 +365,7 @@ int law_on_pickup(struct dealbox_judge *j, happening *h)
 static void new_cut(struct dealbox_judge *j, struct pack *pack, const char *cause)
 {
 	pack->cut = false;
-	law_tell(j, DEALBOX_NEW_CUT, "5", law_right(j, law_dealer(j)), 0, cause);
+	law_tell(j, DEALBOX_RULING_NEW_CUT, "5", law_right(j, law_dealer(j)), 0, cause);
 }
 
 static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
@@ -374,7 +375,7 @@ static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
 
 	pack->cut = true;
 	if (h->flags & FLAG(F_FACEUP)) {
-		r = law_ruling(DEALBOX_NEW_SHUFFLE, "6(d)",
+		r = law_ruling(DEALBOX_RULING_NEW_SHUFFLE, "6(d)",
 			       N_("A card was turned face up in cutting."));
 		r.who = by;
 		r.cut = true;
@@ -389,9 +390,9 @@ static void cut_rubber(struct dealbox_judge *j, happening *h, struct pack *pack)
 		new_cut(j, pack, N_("A portion of the cut has fewer than four cards."));
 	} else if (h->flags & FLAG(F_INCOMPLETE)) {
 		pack->cut = false;
-		law_tell(j, DEALBOX_BREACH, "5", by, 0, N_("The cut was not completed."));
+		law_tell(j, DEALBOX_RULING_BREACH, "5", by, 0, N_("The cut was not completed."));
 	} else if (law_seat(h->seat) && law_seat(by) && h->seat != by) {
-		law_tell(j, DEALBOX_BREACH, "5", h->seat, 0,
+		law_tell(j, DEALBOX_RULING_BREACH, "5", h->seat, 0,
 			 N_("The dealer completes the cut, nobody else."));
 	}
 }

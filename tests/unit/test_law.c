@@ -52,7 +52,7 @@ static void hear(const struct dealbox_ruling *ruling, void *context)
 	if (heard->rulings < 8)
 		dealbox_ruling_format(ruling, heard->text[heard->rulings], sizeof(heard->text[0]));
 	heard->rulings++;
-	heard->stands += ruling->kind == DEALBOX_STANDS;
+	heard->stands += ruling->kind == DEALBOX_RULING_STANDS;
 	heard->last_line = ruling->line;
 }
 

@@ -142,33 +142,33 @@ DEALBOX_API size_t dealbox_record_format(const struct dealbox_happening *happeni
 
 /* The names in the comments are those of output and of docs/law-record.md. */
 enum dealbox_ruling_kind {
-	DEALBOX_STANDS,			/* stands */
-	DEALBOX_MAY_RECTIFY,		/* may-rectify: who, until */
-	DEALBOX_NEW_CUT,		/* new-cut: who cuts */
-	DEALBOX_NEW_SHUFFLE,		/* new-shuffle: who shuffles; a cut follows if cut */
-	DEALBOX_REDEAL,			/* redeal: who deals, pack, shuffled and cut anew */
-	DEALBOX_NEW_BOARD,		/* new-board: the copy is made again */
-	DEALBOX_CHANGE_OF_PACK,		/* change-of-pack: pack */
-	DEALBOX_RESTORE_PACK,		/* restore-pack: pack, to the side who */
-	DEALBOX_RESULT_CANCELLED,	/* result-cancelled */
-	DEALBOX_PENALTY,		/* penalty: who, amount, unit */
-	DEALBOX_NO_PENALTY,		/* no-penalty: who */
-	DEALBOX_WARNING,		/* warning: who */
-	DEALBOX_TURN_PASSES,		/* turn-passes: who deals next */
-	DEALBOX_NEXT_DEALER,		/* next-dealer: who */
-	DEALBOX_RESTORE_CARD,		/* restore-card: who = the hand it belongs to or leaves */
-	DEALBOX_SUBSTITUTE_CARD,	/* substitute-card: who */
-	DEALBOX_RIGHT_FORFEITED,	/* right-forfeited: who */
-	DEALBOX_CLAIM_TOO_LATE,		/* claim-too-late */
-	DEALBOX_DIRECTOR_DECIDES,	/* director-decides: options */
-	DEALBOX_PLAYERS_CHOOSE,		/* players-choose: who or any player, options */
-	DEALBOX_ENTITLED,		/* entitled: who may do it */
-	DEALBOX_BARRED,			/* barred: who takes no part in the bidding */
-	DEALBOX_COMPENSATION,		/* compensation: who pays */
-	DEALBOX_BREACH,			/* breach: against the text, which names no consequence */
-	DEALBOX_OTHER_LAW,		/* other-law: see */
-	DEALBOX_NO_RIGHT,		/* no-right: who has no such right */
-	DEALBOX_NO_RULING,		/* no-ruling: nothing in the text for this */
+	DEALBOX_RULING_STANDS,		/* stands */
+	DEALBOX_RULING_MAY_RECTIFY,	/* may-rectify: who, until */
+	DEALBOX_RULING_NEW_CUT,		/* new-cut: who cuts */
+	DEALBOX_RULING_NEW_SHUFFLE,	/* new-shuffle: who shuffles; a cut follows if cut */
+	DEALBOX_RULING_REDEAL,		/* redeal: who deals, pack, shuffled and cut anew */
+	DEALBOX_RULING_NEW_BOARD,	/* new-board: the copy is made again */
+	DEALBOX_RULING_CHANGE_OF_PACK,	/* change-of-pack: pack */
+	DEALBOX_RULING_RESTORE_PACK,	/* restore-pack: pack, to the side who */
+	DEALBOX_RULING_RESULT_CANCELLED,	/* result-cancelled */
+	DEALBOX_RULING_PENALTY,		/* penalty: who, amount, unit */
+	DEALBOX_RULING_NO_PENALTY,	/* no-penalty: who */
+	DEALBOX_RULING_WARNING,		/* warning: who */
+	DEALBOX_RULING_TURN_PASSES,	/* turn-passes: who deals next */
+	DEALBOX_RULING_NEXT_DEALER,	/* next-dealer: who */
+	DEALBOX_RULING_RESTORE_CARD,	/* restore-card: who = the hand it belongs to or leaves */
+	DEALBOX_RULING_SUBSTITUTE_CARD,	/* substitute-card: who */
+	DEALBOX_RULING_RIGHT_FORFEITED,	/* right-forfeited: who */
+	DEALBOX_RULING_CLAIM_TOO_LATE,	/* claim-too-late */
+	DEALBOX_RULING_DIRECTOR_DECIDES,	/* director-decides: options */
+	DEALBOX_RULING_PLAYERS_CHOOSE,	/* players-choose: who or any player, options */
+	DEALBOX_RULING_ENTITLED,	/* entitled: who may do it */
+	DEALBOX_RULING_BARRED,		/* barred: who takes no part in the bidding */
+	DEALBOX_RULING_COMPENSATION,	/* compensation: who pays */
+	DEALBOX_RULING_BREACH,		/* breach: against the text, which names no consequence */
+	DEALBOX_RULING_OTHER_LAW,	/* other-law: see */
+	DEALBOX_RULING_NO_RIGHT,	/* no-right: who has no such right */
+	DEALBOX_RULING_NO_RULING,	/* no-ruling: nothing in the text for this */
 	DEALBOX_RULING_KINDS
 };
 

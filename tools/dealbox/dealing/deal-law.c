@@ -101,7 +101,7 @@ static void rule(const struct dealbox_ruling *ruling, void *context)
 {
 	struct run *run = context;
 
-	if (!run->is_void || ruling->kind != DEALBOX_STANDS)
+	if (!run->is_void || ruling->kind != DEALBOX_RULING_STANDS)
 		ruling_text_print(ruling, &run->say);
 }
 

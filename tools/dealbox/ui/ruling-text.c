@@ -32,8 +32,9 @@ const char *ruling_text_language(const char *name)
 /* Return true for rulings that require no action. */
 static bool ruling_good(const struct dealbox_ruling *ruling)
 {
-	return ruling->kind == DEALBOX_STANDS || ruling->kind == DEALBOX_NEXT_DEALER ||
-	       ruling->kind == DEALBOX_ENTITLED;
+	return ruling->kind == DEALBOX_RULING_STANDS ||
+	       ruling->kind == DEALBOX_RULING_NEXT_DEALER ||
+	       ruling->kind == DEALBOX_RULING_ENTITLED;
 }
 
 static void ruling_json(const struct ruling_text *law, const struct dealbox_ruling *r,
