@@ -83,7 +83,7 @@ void law_pack_used(struct dealbox_judge *j)
 {
 	struct pack *pack = &j->packs[j->d.pack];
 
-	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
+	if (!j->d.mark[DEALBOX_UNTIL_FIRST_CARD])
 		return;
 	j->last_pack = j->d.pack;
 	pack->shuffled = pack->cut = false;

@@ -280,7 +280,7 @@ static unsigned long closed(const struct dealbox_judge *j, const struct law_row 
 {
 	unsigned long line = 0;
 
-	for (int m = 0; m < DEALBOX_MARKS; m++)
+	for (int m = 0; m < DEALBOX_UNTILS; m++)
 		if (row->closes & 1u << m && j->d.mark[m] && (!line || j->d.mark[m] < line))
 			line = j->d.mark[m];
 	return line;
@@ -394,7 +394,7 @@ uint32_t law_raised(const struct dealbox_judge *j, uint32_t mask)
 	return found;
 }
 
-void law_mark(struct dealbox_judge *j, enum dealbox_mark mark)
+void law_mark(struct dealbox_judge *j, enum dealbox_until mark)
 {
 	if (!j->d.mark[mark])
 		j->d.mark[mark] = j->line;
@@ -412,7 +412,7 @@ int law_attention(struct dealbox_judge *j, uint8_t topic, uint8_t who, bool dema
 		law_raise_issue(j, I_DAMAGED);
 		j->d.pack = pack;
 		law_notice(j, BIT(I_DAMAGED), who, demand);
-		if (!j->d.mark[DEALBOX_MARK_LAST_CARD] && !(law_seat(who) && j->d.forfeited[who]))
+		if (!j->d.mark[DEALBOX_UNTIL_LAST_CARD] && !(law_seat(who) && j->d.forfeited[who]))
 			j->packs[pack].replaced = true;
 		j->d.pack = current;
 		j->d.issue[I_DAMAGED] = 0;

@@ -151,7 +151,7 @@ static const struct {
 void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgement *out)
 {
 	const struct deal *d = &j->d;
-	unsigned long pending = d->mark[DEALBOX_MARK_FIRST_CARD] ? 0 : d->again_line;
+	unsigned long pending = d->mark[DEALBOX_UNTIL_FIRST_CARD] ? 0 : d->again_line;
 	const struct {
 		enum dealbox_law_verdict verdict;
 		unsigned long line;
@@ -161,7 +161,7 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 		{ DEALBOX_LAW_NEW_BOARD, d->copy.different ? d->copy.line : 0 },
 		{ DEALBOX_LAW_OPEN, d->open },
 		/* players who have played to the end have chosen */
-		{ DEALBOX_LAW_OPEN, d->mark[DEALBOX_MARK_OVER] ? 0 : d->choice },
+		{ DEALBOX_LAW_OPEN, d->mark[DEALBOX_UNTIL_OVER] ? 0 : d->choice },
 	};
 	size_t n = 0;
 
@@ -175,7 +175,7 @@ void dealbox_judge_result(const struct dealbox_judge *j, struct dealbox_judgemen
 		out->line = found[n].line;
 	} else {
 		out->line = d->stands;
-		out->known = d->stands || d->mark[DEALBOX_MARK_LAST_CARD];
+		out->known = d->stands || d->mark[DEALBOX_UNTIL_LAST_CARD];
 	}
 	out->name = verdicts[out->verdict].name;
 	out->text = verdicts[out->verdict].text;

@@ -16,7 +16,7 @@
 #define DUP	(D07 | D17)
 #define ALL	(DUP | RUB | PRE)
 
-#define MARK(m)		(1u << DEALBOX_MARK_##m)
+#define MARK(m)		(1u << DEALBOX_UNTIL_##m)
 
 /* An irregularity. Of several that are noticed together the first decides. */
 enum issue {
@@ -49,7 +49,7 @@ struct pack {
 };
 
 struct deal {
-	unsigned long mark[DEALBOX_MARKS];	/* line, 0 = not yet */
+	unsigned long mark[DEALBOX_UNTILS];	/* line, 0 = not yet */
 	unsigned long issue[ISSUES];		/* line, 0 = not raised */
 	unsigned long issue_again[ISSUES];	/* line at which it was last raised */
 	unsigned long punished[ISSUES];		/* line of the last punished notice */
@@ -257,7 +257,7 @@ bool law_dealt_right(const struct dealbox_judge *j);
 uint32_t law_raised(const struct dealbox_judge *j, uint32_t mask);
 
 /* Marks a point in time as reached, if it was not. */
-void law_mark(struct dealbox_judge *j, enum dealbox_mark mark);
+void law_mark(struct dealbox_judge *j, enum dealbox_until mark);
 
 /* on-table.c */
 /* 6C: checks that a member of each side is present while players shuffle and deal. */

@@ -12,9 +12,9 @@ static void turn_lawful(struct dealbox_judge *j)
 {
 	struct deal *d = &j->d;
 
-	if (!law_is(j, PRE) || !d->mark[DEALBOX_MARK_LAST_CARD] || d->mark[DEALBOX_MARK_LOOK])
+	if (!law_is(j, PRE) || !d->mark[DEALBOX_UNTIL_LAST_CARD] || d->mark[DEALBOX_UNTIL_LOOK])
 		return;
-	law_mark(j, DEALBOX_MARK_LOOK);
+	law_mark(j, DEALBOX_UNTIL_LOOK);
 	if (!d->issue[I_TURN] || d->redeal)
 		return;
 	law_tell(j, DEALBOX_RULING_STANDS, "3.2.14", NOBODY, d->issue[I_TURN],
@@ -90,8 +90,8 @@ int law_on_take(struct dealbox_judge *j, happening *h)
 /* Law 8: no player looks at a card before the deal is completed. */
 static void forfeit(struct dealbox_judge *j, uint8_t who)
 {
-	if (!law_is(j, RUB) || !law_seat(who) || j->d.mark[DEALBOX_MARK_LAST_CARD] ||
-	    !j->d.mark[DEALBOX_MARK_FIRST_CARD] || j->d.forfeited[who])
+	if (!law_is(j, RUB) || !law_seat(who) || j->d.mark[DEALBOX_UNTIL_LAST_CARD] ||
+	    !j->d.mark[DEALBOX_UNTIL_FIRST_CARD] || j->d.forfeited[who])
 		return;
 	j->d.forfeited[who] = j->line;
 	law_tell(j, DEALBOX_RULING_RIGHT_FORFEITED, "8", who, 0,
@@ -106,12 +106,12 @@ static void sight(struct dealbox_judge *j, uint8_t who, uint8_t hand)
 	j->d.sight_told = true;
 	if (!law_seat(who) || who == hand)
 		return;
-	if (!j->d.mark[DEALBOX_MARK_LAST_CARD]) {
+	if (!j->d.mark[DEALBOX_UNTIL_LAST_CARD]) {
 		law_raise_issue(j, I_SEEN);
 		return;
 	}
-	if (j->d.mark[DEALBOX_MARK_OVER]) {
-		law_tell(j, DEALBOX_RULING_NO_RULING, "6D1", who, j->d.mark[DEALBOX_MARK_OVER],
+	if (j->d.mark[DEALBOX_UNTIL_OVER]) {
+		law_tell(j, DEALBOX_RULING_NO_RULING, "6D1", who, j->d.mark[DEALBOX_UNTIL_OVER],
 		     N_("The play of the board was over."));
 		return;
 	}
@@ -140,7 +140,7 @@ int law_on_look(struct dealbox_judge *j, happening *h)
 	forfeit(j, who);
 	if (hand == who) {
 		turn_lawful(j);
-		law_mark(j, DEALBOX_MARK_LOOK);
+		law_mark(j, DEALBOX_UNTIL_LOOK);
 		return 0;
 	}
 	if (law_is(j, PRE) && law_seat(who))
@@ -196,9 +196,9 @@ int law_on_mix(struct dealbox_judge *j, happening *h)
 	} else if (!j->d.claim) {
 		law_tell(j, DEALBOX_RULING_NO_RULING, "10(c)(iii)", NOBODY, 0,
 		     N_("Nobody had claimed that a redeal is in order."));
-	} else if (j->d.mark[DEALBOX_MARK_OVER]) {
+	} else if (j->d.mark[DEALBOX_UNTIL_OVER]) {
 		r = law_ruling(DEALBOX_RULING_CLAIM_TOO_LATE, "10(c)(iii)", cause);
-		law_rest_on(&r, j->d.mark[DEALBOX_MARK_OVER]);
+		law_rest_on(&r, j->d.mark[DEALBOX_UNTIL_OVER]);
 		law_give(j, &r);
 	} else {
 		law_redeal(j, "10(c)(iii)", "6(e)", j->d.claim, 0, cause);
@@ -231,9 +231,9 @@ static void count_rubber(struct dealbox_judge *j, uint8_t hand, bool many)
 	over = first_of(d->over);
 	under = first_of(d->under);
 	if (over && under) {
-		if (d->mark[DEALBOX_MARK_OVER])
+		if (d->mark[DEALBOX_UNTIL_OVER])
 			law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "10(c)(ii)", hand,
-				 d->mark[DEALBOX_MARK_OVER], cause);
+				 d->mark[DEALBOX_UNTIL_OVER], cause);
 		else
 			law_redeal(j, "10(c)(ii)", "6(e)", over, under, cause);
 		return;
@@ -259,13 +259,13 @@ static void count_preferans(struct dealbox_judge *j, uint8_t hand, unsigned long
 		law_notice(j, BIT(I_COUNT), NOBODY, false);
 		return;
 	}
-	if (d->called[hand] || d->mark[DEALBOX_MARK_PLAY]) {
+	if (d->called[hand] || d->mark[DEALBOX_UNTIL_PLAY]) {
 		r = law_ruling(DEALBOX_RULING_PENALTY, "3.2.16", cause);
 		r.see = "3.2.23, 3.9.18";
 		r.who = hand;
 		r.unit = DEALBOX_UNIT_MOST;
 		law_rest_on(&r, fact);
-		law_rest_on(&r, d->called[hand] ? d->called[hand] : d->mark[DEALBOX_MARK_PLAY]);
+		law_rest_on(&r, d->called[hand] ? d->called[hand] : d->mark[DEALBOX_UNTIL_PLAY]);
 		law_give(j, &r);
 		return;
 	}
@@ -349,9 +349,9 @@ int law_on_search(struct dealbox_judge *j, happening *h)
 
 	if (h->topic == T_FOUND)
 		return 0;
-	if (law_is(j, RUB) && j->d.mark[DEALBOX_MARK_OVER])
+	if (law_is(j, RUB) && j->d.mark[DEALBOX_UNTIL_OVER])
 		law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "10(c)(i)", NOBODY,
-			 j->d.mark[DEALBOX_MARK_OVER], cause);
+			 j->d.mark[DEALBOX_UNTIL_OVER], cause);
 	else if (law_is(j, RUB))
 		law_redeal(j, "10(c)(i)", "6(e), 1", first_of(j->d.under), 0, cause);
 	else if (law_is(j, PRE))

@@ -22,7 +22,7 @@ static void deal_start(struct dealbox_judge *j, happening *h)
 	if (law_seat(h->actor))
 		j->d.dealer = h->actor;
 	law_pack_taken(j);
-	law_mark(j, DEALBOX_MARK_FIRST_CARD);
+	law_mark(j, DEALBOX_UNTIL_FIRST_CARD);
 	j->d.told = true;
 	j->d.next = law_next_hand(j, law_seat(law_dealer(j)) ? law_dealer(j) : DEALBOX_ACTOR_WEST);
 	if (law_seat(j->turn) && law_seat(j->d.dealer) && j->turn != j->d.dealer)
@@ -51,13 +51,13 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 	const struct pack *pack = &j->packs[d->pack];
 	bool bad = false, sorted;
 
-	if (d->mark[DEALBOX_MARK_LAST_CARD])
+	if (d->mark[DEALBOX_UNTIL_LAST_CARD])
 		return;
 	for (int p = 0; p < SEATS; p++)
 		bad |= d->hand[p] != (law_gets_cards(j, p) ? j->rules->hand_cards : 0);
 	if (bad || d->hand[DEALBOX_TALON] != j->rules->talon_cards)
 		law_raise_issue(j, I_COUNT);
-	law_mark(j, DEALBOX_MARK_LAST_CARD);
+	law_mark(j, DEALBOX_UNTIL_LAST_CARD);
 	/* by the footnote of 2017 a pack not randomised from its prior condition is a sorted one */
 	sorted = d->issue[I_UNSHUFFLED] && (law_is(j, D17) || (law_is(j, D07) && pack->sorted));
 	if (sorted) {
@@ -81,7 +81,7 @@ static void deal_end(struct dealbox_judge *j, uint8_t who)
 			 law_is(j, RUB) ? "8" :
 			 law_is(j, PRE) ? "3.2.13" :
 					  dealt_by(j, who),
-			 NOBODY, d->mark[DEALBOX_MARK_FIRST_CARD],
+			 NOBODY, d->mark[DEALBOX_UNTIL_FIRST_CARD],
 			 N_("The cards were dealt correctly."));
 	/* it does not simply stand, and no paragraph names a consequence */
 	if (d->unauthorised || j->biased || pack->replaced)
@@ -107,7 +107,7 @@ static int deal_packet(struct dealbox_judge *j, uint8_t place, uint8_t cards)
 	bool again = place == d->last;
 	uint32_t wrong = 0;
 
-	if (d->mark[DEALBOX_MARK_LAST_CARD])
+	if (d->mark[DEALBOX_UNTIL_LAST_CARD])
 		return law_fail(j, N_("the deal was over: write redeal, turn or board before"));
 	if (d->dealt + cards > j->packs[d->pack].cards)
 		return law_fail(j, N_("that is more than the %d cards of the pack"),
@@ -151,7 +151,7 @@ static void may_rectify(struct dealbox_judge *j)
 		law_issue_cause[j->d.error.order ? I_ORDER : I_PACKET]);
 
 	r.who = law_dealer(j);
-	r.until = DEALBOX_MARK_NEXT_CARD;
+	r.until = DEALBOX_UNTIL_NEXT_CARD;
 	r.see = "10(a)(ii)";
 	law_give(j, &r);
 }
@@ -176,9 +176,9 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 		if (err)
 			return err;
 	}
-	if (d->mark[DEALBOX_MARK_LAST_CARD])
+	if (d->mark[DEALBOX_UNTIL_LAST_CARD])
 		return law_fail(j, N_("the deal was over: write redeal, turn or board before"));
-	if (!d->mark[DEALBOX_MARK_FIRST_CARD])
+	if (!d->mark[DEALBOX_UNTIL_FIRST_CARD])
 		deal_start(j, h);
 	d->agent_deals = !law_seat(h->actor);
 	if (place != DEALBOX_TALON && !(h->flags & FLAG(F_REST)) && !law_gets_cards(j, place))
@@ -226,7 +226,7 @@ int law_on_deal(struct dealbox_judge *j, happening *h)
 
 int law_on_dealt(struct dealbox_judge *j, happening *h)
 {
-	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
+	if (!j->d.mark[DEALBOX_UNTIL_FIRST_CARD])
 		return law_fail(j, N_("no card has been dealt"));
 	deal_end(j, h->actor != NOBODY ? h->actor : law_dealer(j));
 	return 0;
@@ -297,7 +297,7 @@ int law_on_redeal(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	j->packs[index].shuffled = j->packs[index].cut = false;
-	if (index == j->d.pack && j->d.mark[DEALBOX_MARK_FIRST_CARD])
+	if (index == j->d.pack && j->d.mark[DEALBOX_UNTIL_FIRST_CARD])
 		j->packs[index].played = true;
 	j->packs[index].again = NULL;
 	law_deal_new(j);

@@ -12,8 +12,8 @@ int law_on_auction(struct dealbox_judge *j, happening *h)
 	(void)h;
 	law_deal_begin(j);
 	if (!j->d.told || !law_is(j, PRE))
-		law_mark(j, DEALBOX_MARK_LAST_CARD);
-	law_mark(j, DEALBOX_MARK_AUCTION);
+		law_mark(j, DEALBOX_UNTIL_LAST_CARD);
+	law_mark(j, DEALBOX_UNTIL_AUCTION);
 	return 0;
 }
 
@@ -39,7 +39,7 @@ int law_on_call(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	law_deal_begin(j);
-	if (law_is(j, PRE) && j->d.told && !j->d.mark[DEALBOX_MARK_LAST_CARD])
+	if (law_is(j, PRE) && j->d.told && !j->d.mark[DEALBOX_UNTIL_LAST_CARD])
 		law_tell(j, DEALBOX_RULING_BREACH, "3.3.1", who, 0,
 		     N_("The bidding begins when all cards have been dealt."));
 	if (barred(j, who))
@@ -60,10 +60,10 @@ int law_on_buy(struct dealbox_judge *j, happening *h)
 	uint8_t who = h->actor;
 
 	if (who == j->d.highest && !barred(j, who))
-		law_tell(j, DEALBOX_RULING_ENTITLED, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
+		law_tell(j, DEALBOX_RULING_ENTITLED, "3.3.1", who, j->d.mark[DEALBOX_UNTIL_AUCTION],
 		     N_("The player has made the highest bid."));
 	else
-		law_tell(j, DEALBOX_RULING_BREACH, "3.3.1", who, j->d.mark[DEALBOX_MARK_AUCTION],
+		law_tell(j, DEALBOX_RULING_BREACH, "3.3.1", who, j->d.mark[DEALBOX_UNTIL_AUCTION],
 		     N_("The player has not made the highest bid."));
 	j->d.bought = who;
 	return 0;
@@ -104,7 +104,7 @@ int law_on_play(struct dealbox_judge *j, happening *h)
 	if (err)
 		return err;
 	law_on_auction(j, h);
-	law_mark(j, DEALBOX_MARK_PLAY);
+	law_mark(j, DEALBOX_UNTIL_PLAY);
 	if (j->d.plays[h->actor] < j->rules->hand_cards)
 		j->d.plays[h->actor]++;
 	return 0;
@@ -113,8 +113,8 @@ int law_on_play(struct dealbox_judge *j, happening *h)
 int law_on_over(struct dealbox_judge *j, happening *h)
 {
 	law_on_auction(j, h);
-	law_mark(j, DEALBOX_MARK_PLAY);
-	law_mark(j, DEALBOX_MARK_OVER);
+	law_mark(j, DEALBOX_UNTIL_PLAY);
+	law_mark(j, DEALBOX_UNTIL_OVER);
 	return 0;
 }
 /* ---- handlers: what is said ---- */
@@ -168,9 +168,9 @@ static void demand_cut(struct dealbox_judge *j, uint8_t who)
 			 law_is(j, PRE) ? "3.2.15" : law_is(j, RUB) ? "6" : "6A", who, 0, cause);
 		return;
 	}
-	if (j->d.mark[DEALBOX_MARK_FIRST_CARD]) {
+	if (j->d.mark[DEALBOX_UNTIL_FIRST_CARD]) {
 		law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, law_is(j, RUB) ? "6" : "6A", NOBODY,
-		     j->d.mark[DEALBOX_MARK_FIRST_CARD], cause);
+		     j->d.mark[DEALBOX_UNTIL_FIRST_CARD], cause);
 		return;
 	}
 	pack->cut = false;
@@ -183,7 +183,7 @@ static void demand_shuffle(struct dealbox_judge *j, uint8_t who, uint8_t index)
 {
 	struct pack *pack = &j->packs[index];
 	bool current = index == j->d.pack;
-	bool picked = current && j->d.mark[DEALBOX_MARK_PICKUP];
+	bool picked = current && j->d.mark[DEALBOX_UNTIL_PICKUP];
 	const char *cause = N_("A new shuffle was demanded.");
 	struct dealbox_ruling r;
 
@@ -192,9 +192,9 @@ static void demand_shuffle(struct dealbox_judge *j, uint8_t who, uint8_t index)
 			 law_is(j, PRE) ? "3.2.15" : law_is(j, RUB) ? "6" : "6D3", who, 0, cause);
 		return;
 	}
-	if (current && j->d.mark[DEALBOX_MARK_FIRST_CARD]) {
+	if (current && j->d.mark[DEALBOX_UNTIL_FIRST_CARD]) {
 		law_tell(j, DEALBOX_RULING_CLAIM_TOO_LATE, "6(b)", NOBODY,
-		     j->d.mark[DEALBOX_MARK_FIRST_CARD], cause);
+		     j->d.mark[DEALBOX_UNTIL_FIRST_CARD], cause);
 		return;
 	}
 	r = law_ruling(DEALBOX_RULING_NEW_SHUFFLE, picked ? "6(b)" : "6(a)", cause);
@@ -219,9 +219,9 @@ static void demand_restore(struct dealbox_judge *j, uint8_t who, uint8_t index)
 	} else if (!law_seat(who)) {
 		r.kind = DEALBOX_RULING_NO_RIGHT;
 		r.who = who;
-	} else if (j->d.mark[DEALBOX_MARK_LAST_CARD]) {
+	} else if (j->d.mark[DEALBOX_UNTIL_LAST_CARD]) {
 		r.kind = DEALBOX_RULING_CLAIM_TOO_LATE;
-		law_rest_on(&r, j->d.mark[DEALBOX_MARK_LAST_CARD]);
+		law_rest_on(&r, j->d.mark[DEALBOX_UNTIL_LAST_CARD]);
 	} else if (j->d.forfeited[who]) {
 		r.kind = DEALBOX_RULING_RIGHT_FORFEITED;
 		r.reference = "8";

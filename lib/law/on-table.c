@@ -74,7 +74,7 @@ int law_on_turn(struct dealbox_judge *j, happening *h)
 {
 	uint8_t who = h->places ? (uint8_t)__builtin_ctz(h->places) : NOBODY;
 	uint8_t expected = j->turn;
-	bool passed = j->begun && j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.redeal;
+	bool passed = j->begun && j->d.mark[DEALBOX_UNTIL_FIRST_CARD] && !j->d.redeal;
 	int err;
 
 	if (who == DEALBOX_TALON)
@@ -201,14 +201,14 @@ uint8_t law_preparer(const struct dealbox_judge *j, uint8_t pack)
 
 	if (!law_seat(who))
 		return NOBODY;
-	return j->d.mark[DEALBOX_MARK_FIRST_CARD] && pack != j->d.pack ?
+	return j->d.mark[DEALBOX_UNTIL_FIRST_CARD] && pack != j->d.pack ?
 		law_left(j, law_left(j, who)) : law_left(j, who);
 }
 
 static void shuffle_rubber(struct dealbox_judge *j, happening *h, struct pack *pack, uint8_t index)
 {
 	uint8_t who = h->actor;
-	bool next = j->d.mark[DEALBOX_MARK_FIRST_CARD] && index != j->d.pack;
+	bool next = j->d.mark[DEALBOX_UNTIL_FIRST_CARD] && index != j->d.pack;
 	uint8_t may = next ? law_left(j, law_dealer(j)) : law_dealer(j);
 	struct dealbox_ruling r;
 
@@ -266,7 +266,7 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	pack = &j->packs[index];
 	if (!h->number[0])
 		return law_fail(j, N_("shuffled times=0 is not shuffled: leave the line out"));
-	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && !j->d.mark[DEALBOX_MARK_LAST_CARD] &&
+	if (j->d.mark[DEALBOX_UNTIL_FIRST_CARD] && !j->d.mark[DEALBOX_UNTIL_LAST_CARD] &&
 	    index == j->d.pack)
 		return law_fail(j, N_("the pack is being dealt: write dealt, "
 				      "redeal, turn or board before"));
@@ -294,7 +294,7 @@ int law_on_shuffle(struct dealbox_judge *j, happening *h)
 	pack->shuffled = true;
 	pack->sorted = pack->played = false;
 	/* a new shuffle cures what was seen in the old one */
-	if (!j->d.mark[DEALBOX_MARK_FIRST_CARD])
+	if (!j->d.mark[DEALBOX_UNTIL_FIRST_CARD])
 		j->d.issue[I_SEEN] = j->d.redeal = 0;
 	if (h->flags & FLAG(F_FACEUP))
 		seen_before_deal(j);
@@ -324,10 +324,10 @@ int law_on_disturb(struct dealbox_judge *j, happening *h)
 	err = law_pack_find(j, h, &index);
 	if (err || !law_is(j, RUB))
 		return err;
-	if (index == j->d.pack && j->d.mark[DEALBOX_MARK_FIRST_CARD])
+	if (index == j->d.pack && j->d.mark[DEALBOX_UNTIL_FIRST_CARD])
 		return 0;
 	j->packs[index].cut = false;
-	if (j->packs[index].shuffled && !(index == j->d.pack && j->d.mark[DEALBOX_MARK_PICKUP]))
+	if (j->packs[index].shuffled && !(index == j->d.pack && j->d.mark[DEALBOX_UNTIL_PICKUP]))
 		law_tell(j, DEALBOX_RULING_BREACH, "4", h->actor, 0,
 		     N_("A pack that had been prepared was disturbed "
 			"before the dealer picked it up."));
@@ -336,9 +336,9 @@ int law_on_disturb(struct dealbox_judge *j, happening *h)
 
 void law_pack_taken(struct dealbox_judge *j)
 {
-	if (j->d.mark[DEALBOX_MARK_PICKUP])
+	if (j->d.mark[DEALBOX_UNTIL_PICKUP])
 		return;
-	law_mark(j, DEALBOX_MARK_PICKUP);
+	law_mark(j, DEALBOX_UNTIL_PICKUP);
 	if (law_is(j, RUB) && j->pack_count > 1 && j->last_pack == j->d.pack && !j->d.again &&
 	    !j->packs[!j->d.pack].replaced)
 		law_tell(j, DEALBOX_RULING_BREACH, "7", law_dealer(j), 0,
@@ -350,7 +350,7 @@ int law_on_pickup(struct dealbox_judge *j, happening *h)
 	int err;
 
 	law_deal_begin(j);
-	if (j->d.mark[DEALBOX_MARK_FIRST_CARD])
+	if (j->d.mark[DEALBOX_UNTIL_FIRST_CARD])
 		return law_fail(j, N_("cards have been dealt already: write redeal, "
 				      "turn or board before"));
 	err = law_pack_find(j, h, &j->d.pack);
@@ -411,7 +411,7 @@ int law_on_cut(struct dealbox_judge *j, happening *h)
 	if (h->number[0] >= 0 && h->number[0] + h->number[1] != pack->cards)
 		return law_fail(j, N_("the portions have %d cards, and the pack has %d"),
 				h->number[0] + h->number[1], pack->cards);
-	if (j->d.mark[DEALBOX_MARK_FIRST_CARD] && index == j->d.pack)
+	if (j->d.mark[DEALBOX_UNTIL_FIRST_CARD] && index == j->d.pack)
 		return law_fail(j, N_("cards have been dealt already: write redeal, "
 				      "turn or board before"));
 	if (law_is(j, RUB)) {

@@ -18,7 +18,7 @@ static const char *const kind_names[DEALBOX_RULING_KINDS] = {
 	N_("compensation"), N_("breach"), N_("other-law"), N_("no-right"), N_("no-ruling"),
 };
 
-static const char *const mark_names[DEALBOX_MARKS] = {
+static const char *const until_names[DEALBOX_UNTILS] = {
 	"", "pickup", "first-card", "next-card", "last-card", "first-look", "auction", "play",
 	"over",
 };
@@ -146,9 +146,9 @@ const char *dealbox_ruling_kind_name(enum dealbox_ruling_kind kind)
 	return (unsigned int)kind < DEALBOX_RULING_KINDS ? kind_names[kind] : "?";
 }
 
-const char *dealbox_mark_name(enum dealbox_mark mark)
+const char *dealbox_until_name(enum dealbox_until until)
 {
-	return (unsigned int)mark < DEALBOX_MARKS ? mark_names[mark] : "?";
+	return (unsigned int)until < DEALBOX_UNTILS ? until_names[until] : "?";
 }
 
 const char *dealbox_unit_name(enum dealbox_unit unit)
@@ -205,7 +205,7 @@ size_t dealbox_ruling_format(const struct dealbox_ruling *r, char *text, size_t 
 		add(&t, " anew=%s%s%s", r->shuffle ? "shuffle" : "",
 		    r->shuffle && r->cut ? "," : "", r->cut ? "cut" : "");
 	if (r->until)
-		add(&t, " until=%s", dealbox_mark_name(r->until));
+		add(&t, " until=%s", dealbox_until_name(r->until));
 	if (r->unit == DEALBOX_UNIT_MOST)
 		add(&t, " amount=most");
 	else if (r->unit)

@@ -173,17 +173,17 @@ enum dealbox_ruling_kind {
 };
 
 /* The time until which something may be done. */
-enum dealbox_mark {
-	DEALBOX_MARK_NONE,
-	DEALBOX_MARK_PICKUP,		/* pickup: the dealer has picked up the pack */
-	DEALBOX_MARK_FIRST_CARD,	/* first-card: has been dealt */
-	DEALBOX_MARK_NEXT_CARD,		/* next-card: is dealt (at once) */
-	DEALBOX_MARK_LAST_CARD,		/* last-card: has been dealt */
-	DEALBOX_MARK_LOOK,		/* first-look: a player has looked at the own cards */
-	DEALBOX_MARK_AUCTION,		/* auction: the first call or bid, or a pass */
-	DEALBOX_MARK_PLAY,		/* play: the first card has been played */
-	DEALBOX_MARK_OVER,		/* over: play has been completed */
-	DEALBOX_MARKS
+enum dealbox_until {
+	DEALBOX_UNTIL_NONE,
+	DEALBOX_UNTIL_PICKUP,		/* pickup: the dealer has picked up the pack */
+	DEALBOX_UNTIL_FIRST_CARD,	/* first-card: has been dealt */
+	DEALBOX_UNTIL_NEXT_CARD,	/* next-card: is dealt (at once) */
+	DEALBOX_UNTIL_LAST_CARD,	/* last-card: has been dealt */
+	DEALBOX_UNTIL_LOOK,		/* first-look: a player has looked at the own cards */
+	DEALBOX_UNTIL_AUCTION,		/* auction: the first call or bid, or a pass */
+	DEALBOX_UNTIL_PLAY,		/* play: the first card has been played */
+	DEALBOX_UNTIL_OVER,		/* over: play has been completed */
+	DEALBOX_UNTILS
 };
 
 /* The options of a person to whom the text leaves the decision. */
@@ -213,7 +213,7 @@ struct dealbox_ruling {
 	unsigned long facts[DEALBOX_RULING_FACTS];	/* the lines it is based on, ascending */
 	uint8_t fact_count;
 	uint8_t who;			/* enum dealbox_actor */
-	uint8_t until;			/* enum dealbox_mark */
+	uint8_t until;			/* enum dealbox_until */
 	uint8_t options;		/* enum dealbox_option, or'ed */
 	uint8_t unit;			/* enum dealbox_unit */
 	int16_t amount;
@@ -224,7 +224,7 @@ struct dealbox_ruling {
 
 /* Returns the name for programs, "redeal"; "?" out of range. Names are static and never change. */
 DEALBOX_API const char *dealbox_ruling_kind_name(enum dealbox_ruling_kind kind);
-DEALBOX_API const char *dealbox_mark_name(enum dealbox_mark mark);
+DEALBOX_API const char *dealbox_until_name(enum dealbox_until until);
 DEALBOX_API const char *dealbox_unit_name(enum dealbox_unit unit);
 /* Returns "N", "director"; "" for nobody. Static. */
 DEALBOX_API const char *dealbox_actor_name(enum dealbox_actor actor);

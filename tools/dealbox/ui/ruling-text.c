@@ -61,7 +61,7 @@ static void ruling_json(const struct ruling_text *law, const struct dealbox_ruli
 	if (r->cut)
 		json_add_bool(object, "cut", true);
 	if (r->until)
-		json_add_text(object, "until", dealbox_mark_name(r->until));
+		json_add_text(object, "until", dealbox_until_name(r->until));
 	if (r->unit) {
 		json_add_text(object, "unit", dealbox_unit_name(r->unit));
 		json_add_number(object, "amount", (uint64_t)r->amount);
