@@ -49,7 +49,7 @@ struct dealbox_dealing {
 	uint64_t settled;	/* us: when a finished deal may be judged; 0 = none */
 	bool done;		/* DEALBOX_DEALING_DONE was queued */
 	struct dealbox_dealing_news last;	/* last queued state */
-	struct dealbox_hand hand;	/* last queued DEALBOX_DEALING_HAND */
+	struct dealbox_prompt prompt;	/* last queued DEALBOX_DEALING_PROMPT */
 
 	pthread_t thread;
 	int wake;		/* eventfd for the thread: a command, or the end */
@@ -84,7 +84,7 @@ static void tell(struct dealbox_dealing *d, const struct dealbox_dealing_news *n
 {
 	bool state = news->kind == DEALBOX_DEALING_STATE;
 	bool latest = state || news->kind == DEALBOX_DEALING_CARDS ||
-		      news->kind == DEALBOX_DEALING_HAND;
+		      news->kind == DEALBOX_DEALING_PROMPT;
 	struct news *n;
 
 	pthread_mutex_lock(&d->lock);
@@ -130,13 +130,13 @@ static void tell_state(struct dealbox_dealing *d)
 /* Queue what a person who deals by hand is to be shown, if it has changed. */
 static void tell_hand(struct dealbox_dealing *d)
 {
-	struct dealbox_dealing_news now = { .kind = DEALBOX_DEALING_HAND };
+	struct dealbox_dealing_news now = { .kind = DEALBOX_DEALING_PROMPT };
 
 	/* of a machine that is gone, nothing may stay on the screen */
-	if (d->dealing.machine && dealbox_machine_get_hand(d->dealing.machine, &now.hand))
+	if (d->dealing.machine && dealbox_machine_get_prompt(d->dealing.machine, &now.prompt))
 		return;
-	if (memcmp(&now.hand, &d->hand, sizeof(now.hand))) {
-		d->hand = now.hand;
+	if (memcmp(&now.prompt, &d->prompt, sizeof(now.prompt))) {
+		d->prompt = now.prompt;
 		tell(d, &now);
 	}
 	explicit_bzero(&now, sizeof(now));

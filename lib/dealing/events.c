@@ -59,9 +59,9 @@ void dealing_init(struct dealing *d, const char *id, struct dealbox_ledger *ledg
 static bool attach_hand(struct dealing *d)
 {
 	struct dealbox_ledger_insertion last;
-	struct dealbox_hand hand;
+	struct dealbox_prompt prompt;
 
-	if (dealbox_machine_get_hand(d->machine, &hand))
+	if (dealbox_machine_get_prompt(d->machine, &prompt))
 		return false;
 	if (!dealbox_ledger_last(d->ledger, d->engine.id, &last))
 		dealbox_machine_count_from(d->machine, last.number);

@@ -254,7 +254,7 @@ static ssize_t person_read(void *self, struct dealbox_event *events, size_t max)
 	return p->gone ? -ENODEV : -EAGAIN;
 }
 
-static void person_hand(void *self, struct dealbox_hand *out)
+static void person_hand(void *self, struct dealbox_prompt *out)
 {
 	hand_view(&((struct person *)self)->hand, out);
 }

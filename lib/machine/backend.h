@@ -26,8 +26,8 @@ struct backend {
 	/* Like dealbox_machine_read(). */
 	ssize_t (*read)(void *self, struct dealbox_event *events, size_t max);
 	void (*close)(void *self);
-	/* hand: only, otherwise NULL: dealbox_machine_get_hand(), dealbox_machine_count_from() */
-	void (*hand)(void *self, struct dealbox_hand *out);
+	/* hand: only, otherwise NULL: dealbox_machine_get_prompt(), dealbox_machine_count_from() */
+	void (*hand)(void *self, struct dealbox_prompt *out);
 	void (*count_from)(void *self, uint32_t insertion);
 };
 

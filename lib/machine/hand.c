@@ -193,7 +193,7 @@ static void place(struct hand *h)
 
 static void forget_keys(struct hand *h)
 {
-	h->shows = DEALBOX_HAND_NOTHING;
+	h->shows = DEALBOX_PROMPT_NOTHING;
 	h->again = 0;
 	h->rank = DEALBOX_NONE;
 	h->one = false;
@@ -254,12 +254,12 @@ static void notice(struct hand *h, uint8_t shows)
 /* A card was read or typed. */
 static void take(struct hand *h, uint8_t card, bool typed)
 {
-	bool confirmed = h->shows == DEALBOX_HAND_DEALT && h->again == card;
+	bool confirmed = h->shows == DEALBOX_PROMPT_DEALT && h->again == card;
 
 	if (h->card.there && h->card.card == card) {
 		/* a scanner that holds on to its card reads it twice */
 		if (typed || h->now - h->taken >= HAND_TWICE_NS)
-			notice(h, DEALBOX_HAND_SAME);
+			notice(h, DEALBOX_PROMPT_SAME);
 		h->taken = h->now;
 	} else if (card < DEALBOX_MAX_ENTRIES && h->where[card]) {
 		/* It may be a typing error: only who names it twice means it. */
@@ -267,10 +267,10 @@ static void take(struct hand *h, uint8_t card, bool typed)
 			repeat(h, card);
 			return;
 		}
-		notice(h, DEALBOX_HAND_DEALT);
+		notice(h, DEALBOX_PROMPT_DEALT);
 		h->again = card;
 	} else if (card >= h->plan.entries || h->plan.pocket[card] == DEALBOX_NONE) {
-		notice(h, DEALBOX_HAND_FOREIGN);
+		notice(h, DEALBOX_PROMPT_FOREIGN);
 		h->counters.not_in_plan++;
 	} else {
 		place(h);
@@ -312,7 +312,7 @@ static void take_out(struct hand *h)
  */
 static bool enter_last(struct hand *h)
 {
-	if (h->shows == DEALBOX_HAND_DEALT)
+	if (h->shows == DEALBOX_PROMPT_DEALT)
 		return false;
 	if (h->shows || h->rank != DEALBOX_NONE)
 		forget_keys(h);
@@ -327,10 +327,10 @@ static bool enter_dealing(struct hand *h)
 		return enter_last(h);
 	} else if (!by_card(h)) {
 		next(h);
-	} else if (h->shows == DEALBOX_HAND_SHORT) {
+	} else if (h->shows == DEALBOX_PROMPT_SHORT) {
 		run_short(h);
 	} else {
-		notice(h, DEALBOX_HAND_SHORT);
+		notice(h, DEALBOX_PROMPT_SHORT);
 	}
 	return true;
 }
@@ -382,7 +382,7 @@ static bool half(struct hand *h, uint32_t key)
 
 	if (h->rank == DEALBOX_NONE) {
 		if (rank < 0) {
-			notice(h, DEALBOX_HAND_UNREAD);
+			notice(h, DEALBOX_PROMPT_UNREAD);
 			return false;
 		}
 		h->rank = (uint8_t)rank;
@@ -397,7 +397,7 @@ static bool half(struct hand *h, uint32_t key)
 	}
 	suit = suit_of(h->letters, key);
 	if (suit < 0) {
-		notice(h, DEALBOX_HAND_UNREAD);
+		notice(h, DEALBOX_PROMPT_UNREAD);
 		return false;
 	}
 	rank = h->rank;
@@ -443,7 +443,7 @@ void hand_code(struct hand *h, uint8_t card, uint64_t now)
 	if (h->state != DEALBOX_STATE_DEALING || !by_card(h))
 		return;
 	if (card > DEALBOX_CARD_JOKER2) {
-		notice(h, DEALBOX_HAND_UNREAD);
+		notice(h, DEALBOX_PROMPT_UNREAD);
 		h->counters.unreadable++;
 	} else {
 		take(h, card, false);
@@ -641,29 +641,29 @@ int hand_call(struct hand *h, unsigned long request, void *arg, uint32_t pid, ui
 	}
 }
 
-void hand_view(const struct hand *h, struct dealbox_hand *out)
+void hand_view(const struct hand *h, struct dealbox_prompt *out)
 {
 	bool dealing = h->state == DEALBOX_STATE_DEALING;
 	unsigned int shown = count(h);
 	/* by position, the card that is shown lies in no hand yet */
 	bool ahead = !by_card(h) && shown < h->total;
 
-	*out = (struct dealbox_hand){
-		.shows = DEALBOX_HAND_NOTHING, .pocket = DEALBOX_NONE, .card = DEALBOX_NONE,
+	*out = (struct dealbox_prompt){
+		.shows = DEALBOX_PROMPT_NOTHING, .pocket = DEALBOX_NONE, .card = DEALBOX_NONE,
 		.rank = DEALBOX_NONE,
 	};
 	if (deals(h)) {
 		out->number = (uint8_t)(shown + ahead);
 		out->cards = h->total;
-		out->shows = DEALBOX_HAND_PAUSED;
+		out->shows = DEALBOX_PROMPT_PAUSED;
 	}
 	if (h->state == DEALBOX_STATE_FAULT || h->state == DEALBOX_STATE_HELD)
-		out->shows = DEALBOX_HAND_VOID;
+		out->shows = DEALBOX_PROMPT_VOID;
 	if (!dealing)
 		return;
 	out->rank = h->rank;
 	out->shows = h->shows ? h->shows :
-		     shown == h->total ? DEALBOX_HAND_LAST : DEALBOX_HAND_CARD;
+		     shown == h->total ? DEALBOX_PROMPT_LAST : DEALBOX_PROMPT_CARD;
 	/* With a question on the screen, no card may be put anywhere. */
 	if (h->shows)
 		return;

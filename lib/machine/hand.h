@@ -52,8 +52,8 @@ struct hand {
 	uint64_t taken;			/* ns, when it was read */
 	uint8_t counts[DEALBOX_MAX_POCKETS];
 	uint8_t where[DEALBOX_MAX_ENTRIES];	/* position + 1 of each card; 0 = not yet */
-	uint8_t shows;			/* enum dealbox_hand_shows, of DEALBOX_HAND_SAME and more */
-	uint8_t again;			/* DEALBOX_HAND_DEALT: that card */
+	uint8_t shows;			/* DEALBOX_PROMPT_SAME and more */
+	uint8_t again;			/* DEALBOX_PROMPT_DEALT: that card */
 	uint8_t rank;			/* first key of two; DEALBOX_NONE = not yet */
 	bool one;			/* the rank was typed as 1: 0 makes it a ten */
 	struct dealbox_counters counters;
@@ -78,7 +78,7 @@ void hand_code(struct hand *hand, uint8_t card, uint64_t now);
 int hand_call(struct hand *hand, unsigned long request, void *arg, uint32_t pid, uint64_t now);
 
 /* Get what the person is to be shown. */
-void hand_view(const struct hand *hand, struct dealbox_hand *out);
+void hand_view(const struct hand *hand, struct dealbox_prompt *out);
 
 /* Return the character of a key of <linux/input-event-codes.h> on an American keyboard; 0: none. */
 uint32_t hand_key_of(unsigned int code);

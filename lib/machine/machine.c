@@ -378,7 +378,7 @@ int dealbox_machine_get_identity(struct dealbox_machine *machine, struct dealbox
 	return call(machine, "read its key", DEALBOX_IOC_GET_IDENTITY, out, NULL, NULL);
 }
 
-int dealbox_machine_get_hand(struct dealbox_machine *machine, struct dealbox_hand *out)
+int dealbox_machine_get_prompt(struct dealbox_machine *machine, struct dealbox_prompt *out)
 {
 	if (!machine->backend->hand)
 		return -EOPNOTSUPP;

@@ -85,7 +85,7 @@ int __wrap_dealbox_machine_get_status(struct dealbox_machine *m, struct dealbox_
 int __wrap_dealbox_machine_set_plan(struct dealbox_machine *m, struct dealbox_plan *plan);
 int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint32_t insertion);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
-int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand);
+int __wrap_dealbox_machine_get_prompt(struct dealbox_machine *m, struct dealbox_prompt *hand);
 int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion);
 const struct dealbox_error *__wrap_dealbox_machine_error(const struct dealbox_machine *m);
 const char *__wrap_dealbox_machine_uri(const struct dealbox_machine *m);
@@ -176,10 +176,10 @@ int __wrap_dealbox_machine_start(struct dealbox_machine *m, uint32_t plan, uint3
 	return machine.error;
 }
 
-int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand)
+int __wrap_dealbox_machine_get_prompt(struct dealbox_machine *m, struct dealbox_prompt *hand)
 {
 	(void)m;
-	*hand = (struct dealbox_hand){ 0 };
+	*hand = (struct dealbox_prompt){ 0 };
 	return machine.by_hand ? 0 : -EOPNOTSUPP;
 }
 

@@ -85,9 +85,9 @@ static struct dealbox_status status(void)
 	return s;
 }
 
-static struct dealbox_hand view(void)
+static struct dealbox_prompt view(void)
 {
-	struct dealbox_hand v;
+	struct dealbox_prompt v;
 
 	hand_view(&hand, &v);
 	return v;
@@ -173,11 +173,11 @@ static uint8_t shuffled(unsigned int n)
 static void deal(unsigned int first, unsigned int last)
 {
 	for (; first < last; first++) {
-		struct dealbox_hand v;
+		struct dealbox_prompt v;
 
 		code(shuffled(first));
 		v = view();
-		assert_int_equal(v.shows, first == 51 ? DEALBOX_HAND_LAST : DEALBOX_HAND_CARD);
+		assert_int_equal(v.shows, first == 51 ? DEALBOX_PROMPT_LAST : DEALBOX_PROMPT_CARD);
 		assert_int_equal(v.pocket, plan.pocket[shuffled(first)]);
 		assert_int_equal(v.number, first + 1);
 		assert_int_equal(v.cards, 52);
@@ -194,7 +194,7 @@ static void a_board_by_bar_codes_is_exact_by_hand(void **state)
 
 	(void)state;
 	begin(DEALBOX_PLAN_BY_CARD);
-	assert_int_equal(view().shows, DEALBOX_HAND_CARD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_CARD);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	deal(0, 52);
 	/* the last card still is in the hand */
@@ -204,7 +204,7 @@ static void a_board_by_bar_codes_is_exact_by_hand(void **state)
 	assert_int_equal(said(DEALBOX_EV_DEAL_DONE, &done), 1);
 	for (int n = 0; n < 4; n++)
 		assert_int_equal(done.counts[n], 13);
-	assert_int_equal(view().shows, DEALBOX_HAND_NOTHING);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_NOTHING);
 	assert_true(exact());
 	assert_int_equal(dealbox_verify(&plan, trace, &verdict), 0);
 	dealbox_verdict_message(verdict, text, sizeof(text));
@@ -224,7 +224,7 @@ static void no_card_waits_for_more_than_its_keys(void **state)
 
 		assert_true(hand_key(&hand, (uint8_t)name[1], now));
 		assert_true(hand_key(&hand, (uint8_t)name[0], now));
-		assert_int_equal(view().shows, n == 51 ? DEALBOX_HAND_LAST : DEALBOX_HAND_CARD);
+		assert_int_equal(view().shows, n == 51 ? DEALBOX_PROMPT_LAST : DEALBOX_PROMPT_CARD);
 		assert_int_equal(view().pocket, plan.pocket[shuffled(n)]);
 		assert_int_equal(view().number, n + 1);
 		listen();
@@ -238,7 +238,7 @@ static void no_card_waits_for_more_than_its_keys(void **state)
 static void a_board_by_position_is_exact_if_the_deck_was_in_order(void **state)
 {
 	struct dealbox_verdict *verdict;
-	struct dealbox_hand v;
+	struct dealbox_prompt v;
 	char text[96];
 	unsigned int n;
 
@@ -246,12 +246,12 @@ static void a_board_by_position_is_exact_if_the_deck_was_in_order(void **state)
 	begin(DEALBOX_PLAN_BY_POSITION);
 	for (n = 0; n < 52; n++) {
 		v = view();
-		assert_int_equal(v.shows, DEALBOX_HAND_CARD);
+		assert_int_equal(v.shows, DEALBOX_PROMPT_CARD);
 		assert_int_equal(v.number, n + 1);
 		assert_int_equal(v.pocket, plan.pocket[n]);
 		assert_true(key(n & 1 ? ' ' : HAND_ENTER));
 	}
-	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_LAST);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	/* whoever has a card left now presses no Enter */
 	assert_false(key(' '));
@@ -276,7 +276,7 @@ static void a_repeated_card_voids_the_board(void **state)
 	deal(0, 20);
 	code(shuffled(3));
 	/* no seat is shown for it, nothing is said yet: it may be a mistake of the moment */
-	assert_int_equal(view().shows, DEALBOX_HAND_DEALT);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_DEALT);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	assert_int_equal(said(DEALBOX_EV_REPEATED_CARD, NULL), 0);
 	code(shuffled(3));
@@ -286,7 +286,7 @@ static void a_repeated_card_voids_the_board(void **state)
 	assert_int_equal(e.arg[0], 3);
 	assert_int_equal(status().state, DEALBOX_STATE_FAULT);
 	assert_int_equal(status().cards_done, 20);
-	assert_int_equal(view().shows, DEALBOX_HAND_VOID);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_VOID);
 	/* nothing more can be dealt into it */
 	code(shuffled(20));
 	key(HAND_ENTER);
@@ -306,9 +306,9 @@ static void another_card_behind_a_repeated_one_says_that_it_was_a_mistake(void *
 	deal(20, 30);
 	/* it is not remembered: once more it is the first time */
 	code(shuffled(3));
-	assert_int_equal(view().shows, DEALBOX_HAND_DEALT);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_DEALT);
 	code(shuffled(4));
-	assert_int_equal(view().shows, DEALBOX_HAND_DEALT);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_DEALT);
 	deal(30, 52);
 	key(HAND_ENTER);
 	assert_true(exact());
@@ -321,14 +321,14 @@ static void a_second_card_like_the_one_in_the_hand_gets_no_seat(void **state)
 	deal(0, 5);
 	/* the scanner has it still under its beam */
 	hand_code(&hand, shuffled(4), now + HAND_TWICE_NS - 1);
-	assert_int_equal(view().shows, DEALBOX_HAND_CARD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_CARD);
 	assert_int_equal(view().pocket, plan.pocket[shuffled(4)]);
 	now += SECOND;
 	code(shuffled(4));
-	assert_int_equal(view().shows, DEALBOX_HAND_SAME);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_SAME);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	code(shuffled(4));
-	assert_int_equal(view().shows, DEALBOX_HAND_SAME);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_SAME);
 	/* the seat comes back */
 	assert_true(key(HAND_UNDO));
 	assert_int_equal(view().pocket, plan.pocket[shuffled(4)]);
@@ -345,7 +345,7 @@ static void a_missing_card_ends_in_a_void_board(void **state)
 	begin(DEALBOX_PLAN_BY_CARD);
 	deal(0, 51);
 	key(HAND_ENTER);
-	assert_int_equal(view().shows, DEALBOX_HAND_SHORT);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_SHORT);
 	assert_int_equal(said(DEALBOX_EV_DECK_SHORT, NULL), 0);
 	/* an Enter too many does no harm */
 	assert_true(key(HAND_UNDO));
@@ -374,25 +374,25 @@ static void enter_ends_the_deal_only_where_the_last_card_is_asked_for(void **sta
 	/* a card that was dealt already: it, or an earlier one, was named wrong */
 	code(shuffled(3));
 	assert_false(key(HAND_ENTER));
-	assert_int_equal(view().shows, DEALBOX_HAND_DEALT);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_DEALT);
 	assert_false(key('x'));
-	assert_int_equal(view().shows, DEALBOX_HAND_UNREAD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_UNREAD);
 	assert_true(key(HAND_ENTER));
-	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_LAST);
 	/* half of a card */
 	assert_true(key('a'));
 	assert_true(key(HAND_ENTER));
 	assert_int_equal(view().rank, DEALBOX_NONE);
-	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_LAST);
 	/* a second card like the last one */
 	code(shuffled(51));
-	assert_int_equal(view().shows, DEALBOX_HAND_SAME);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_SAME);
 	assert_true(key(HAND_ENTER));
-	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_LAST);
 	code(DEALBOX_CARD_JOKER1);
-	assert_int_equal(view().shows, DEALBOX_HAND_FOREIGN);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_FOREIGN);
 	assert_true(key(HAND_ENTER));
-	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_LAST);
 	assert_int_equal(said(DEALBOX_EV_DEAL_DONE, NULL), 0);
 	assert_true(key(HAND_ENTER));
 	assert_true(exact());
@@ -417,18 +417,18 @@ static void a_foreign_card_gets_no_seat(void **state)
 	begin(DEALBOX_PLAN_BY_CARD);
 	deal(0, 7);
 	code(DEALBOX_CARD_JOKER1);
-	assert_int_equal(view().shows, DEALBOX_HAND_FOREIGN);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_FOREIGN);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	assert_int_equal(view().number, 7);
 	code(DEALBOX_NONE);
-	assert_int_equal(view().shows, DEALBOX_HAND_UNREAD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_UNREAD);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	deal(7, 52);
 	/* behind the last card, every card is one too many */
 	code(DEALBOX_CARD_JOKER2);
-	assert_int_equal(view().shows, DEALBOX_HAND_FOREIGN);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_FOREIGN);
 	code(shuffled(7));
-	assert_int_equal(view().shows, DEALBOX_HAND_DEALT);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_DEALT);
 	assert_true(key(HAND_UNDO));
 	key(HAND_ENTER);
 	assert_true(exact());
@@ -443,13 +443,13 @@ static void a_foreign_card_gets_no_seat(void **state)
 	assert_int_equal(call(DEALBOX_IOC_SET_PLAN, &given), 0);
 	assert_int_equal(control(DEALBOX_OP_START, plan_id, hand.insertion, NULL), 0);
 	code(12);
-	assert_int_equal(view().shows, DEALBOX_HAND_FOREIGN);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_FOREIGN);
 	assert_int_equal(view().cards, 51);
 }
 
 static void the_last_card_is_taken_back(void **state)
 {
-	struct dealbox_hand v;
+	struct dealbox_prompt v;
 
 	(void)state;
 	begin(DEALBOX_PLAN_BY_CARD);
@@ -465,7 +465,7 @@ static void the_last_card_is_taken_back(void **state)
 	assert_false(key(HAND_UNDO));
 	deal(9, 52);
 	assert_true(key(HAND_UNDO));
-	assert_int_equal(view().shows, DEALBOX_HAND_CARD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_CARD);
 	deal(51, 52);
 	key(HAND_ENTER);
 	assert_true(exact());
@@ -494,7 +494,7 @@ static void by_position_a_key_that_was_pressed_too_early_is_taken_back(void **st
 	assert_int_equal(view().number, 2);
 	for (n = 1; n < 52; n++)
 		key(HAND_ENTER);
-	assert_int_equal(view().shows, DEALBOX_HAND_LAST);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_LAST);
 	assert_true(key(HAND_UNDO));
 	assert_int_equal(view().number, 52);
 	key(HAND_ENTER);
@@ -556,11 +556,11 @@ static void a_key_that_is_no_card_is_said_so(void **state)
 	begin(DEALBOX_PLAN_BY_CARD);
 	deal(0, 3);
 	assert_false(key('x'));
-	assert_int_equal(view().shows, DEALBOX_HAND_UNREAD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_UNREAD);
 	assert_true(key('a'));
 	assert_int_equal(view().rank, 0);
 	assert_false(key('9'));
-	assert_int_equal(view().shows, DEALBOX_HAND_UNREAD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_UNREAD);
 	assert_int_equal(view().rank, DEALBOX_NONE);
 	/* the half of a card is taken back alone */
 	assert_true(key('k'));
@@ -576,7 +576,7 @@ static void a_key_that_is_no_card_is_said_so(void **state)
 	assert_true(exact());
 	assert_false(key('a'));
 	code(3);
-	assert_int_equal(view().shows, DEALBOX_HAND_NOTHING);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_NOTHING);
 }
 
 static void enter_behind_a_bar_code_is_its_end(void **state)
@@ -585,7 +585,7 @@ static void enter_behind_a_bar_code_is_its_end(void **state)
 	begin(DEALBOX_PLAN_BY_CARD);
 	deal(0, 4);
 	assert_false(hand_key(&hand, HAND_ENTER, now + HAND_SUFFIX_NS - 1));
-	assert_int_equal(view().shows, DEALBOX_HAND_CARD);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_CARD);
 	deal(4, 52);
 	/* above all, it does not say that the last card lies where it belongs */
 	assert_false(hand_key(&hand, HAND_ENTER, now + HAND_SUFFIX_NS - 1));
@@ -692,7 +692,7 @@ static void a_pause_shows_no_seat(void **state)
 	assert_int_equal(said(DEALBOX_EV_PAUSED, &e), 1);
 	assert_int_equal(e.code, DEALBOX_PAUSED_BY_KEY);
 	assert_int_equal(e.position, 10);
-	assert_int_equal(view().shows, DEALBOX_HAND_PAUSED);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_PAUSED);
 	assert_int_equal(view().pocket, DEALBOX_NONE);
 	code(shuffled(10));
 	assert_false(key('a'));
@@ -737,7 +737,7 @@ static void power_lost_in_mid_board_is_doubt(void **state)
 	/* the next program begins with no board, and with no plan */
 	assert_true(hand_init(&hand, NULL, now));
 	assert_int_equal(status().insertion, 0);
-	assert_int_equal(view().shows, DEALBOX_HAND_NOTHING);
+	assert_int_equal(view().shows, DEALBOX_PROMPT_NOTHING);
 	code(shuffled(30));
 	key('a');
 	assert_int_equal(status().cards_done, 0);

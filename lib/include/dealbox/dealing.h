@@ -46,7 +46,7 @@ enum dealbox_dealing_kind {
 	DEALBOX_DEALING_BOARD, /* facts.board, facts.copy, insertion, exact, verdict, text */
 	DEALBOX_DEALING_SAID, /* text: for a log */
 	DEALBOX_DEALING_DONE, /* nothing is left to be dealt, or the job was cancelled */
-	DEALBOX_DEALING_HAND, /* hand: what a person who deals by hand is to be shown */
+	DEALBOX_DEALING_PROMPT, /* prompt: what a person who deals by hand is to be shown */
 	DEALBOX_DEALING_KINDS
 };
 
@@ -58,7 +58,7 @@ struct dealbox_dealing_news {
 	uint32_t landed;	/* cards of this deal that have fallen */
 	bool exact;
 	char text[512];		/* English, and without a card */
-	struct dealbox_hand hand;	/* a secret: show it to that person only, and wipe it */
+	struct dealbox_prompt prompt;	/* a secret: show it to that person only, and wipe it */
 	struct dealbox_operator_verdict verdict;
 	uint32_t reserved[16];	/* 0 */
 };
@@ -112,7 +112,7 @@ DEALBOX_API int dealbox_dealing_fd(const struct dealbox_dealing *dealing);
  *
  * Never waits. Returns 1 when there are some, 0 when there are none now. States that were not
  * taken in time are left out but for the last one; verdicts are not. With a machine of hand:, begin
- * with DEALBOX_HAND_NOTHING on the screen.
+ * with DEALBOX_PROMPT_NOTHING on the screen.
  */
 DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
 				     struct dealbox_dealing_news *news);

@@ -12,7 +12,7 @@
  *	hand:[DEVICE][,codes=FILE][,lang=LANGUAGE]
  *				a person who names each card with the keys of the terminal or of
  *				DEVICE, a number pad or a bar-code scanner; see
- *				dealbox_machine_get_hand()
+ *				dealbox_machine_get_prompt()
  *
  * Structures and numbers are those of <linux/dealbox.h>. No call but open and
  * those that say so takes longer than a second or two; read never waits.
@@ -243,23 +243,23 @@ DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machin
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 /* Instructions for a person who deals by hand. */
-enum dealbox_hand_shows {
-	DEALBOX_HAND_NOTHING, /* no board is dealt: there is nothing to show */
-	DEALBOX_HAND_CARD, /* put the card into pocket; without a pocket, name the first card */
-	DEALBOX_HAND_LAST, /* the same with the last card; then press Enter */
-	DEALBOX_HAND_SAME, /* the card in the hand was named again: take the second one out */
-	DEALBOX_HAND_DEALT, /* that card was dealt already; named once more, the board is void */
-	DEALBOX_HAND_FOREIGN, /* that card does not belong to the deal */
-	DEALBOX_HAND_UNREAD, /* an unknown bar code or key */
-	DEALBOX_HAND_SHORT, /* Enter, and cards are missing; pressed again, the board is void */
-	DEALBOX_HAND_PAUSED,
-	DEALBOX_HAND_VOID,	/* the deal has stopped, and the board is void */
-	DEALBOX_HAND_SHOWS
+enum dealbox_prompt_kind {
+	DEALBOX_PROMPT_NOTHING, /* no board is dealt: there is nothing to show */
+	DEALBOX_PROMPT_CARD, /* put the card into pocket; without a pocket, name the first card */
+	DEALBOX_PROMPT_LAST, /* the same with the last card; then press Enter */
+	DEALBOX_PROMPT_SAME, /* the card in the hand was named again: take the second one out */
+	DEALBOX_PROMPT_DEALT, /* that card was dealt already; named once more, the board is void */
+	DEALBOX_PROMPT_FOREIGN, /* that card does not belong to the deal */
+	DEALBOX_PROMPT_UNREAD, /* an unknown bar code or key */
+	DEALBOX_PROMPT_SHORT, /* Enter, and cards are missing; pressed again, the board is void */
+	DEALBOX_PROMPT_PAUSED,
+	DEALBOX_PROMPT_VOID,	/* the deal has stopped, and the board is void */
+	DEALBOX_PROMPT_KINDS
 };
 
 /* A pocket, a card, or a rank that does not apply is DEALBOX_NONE. */
-struct dealbox_hand {
-	uint8_t shows;		/* enum dealbox_hand_shows */
+struct dealbox_prompt {
+	uint8_t shows;		/* enum dealbox_prompt_kind */
 	uint8_t pocket;		/* for the card in the hand */
 	uint8_t card;		/* the card in the hand, if it was typed */
 	uint8_t rank;		/* the first key of two that was typed: 0 = ace .. 12 = two */
@@ -273,7 +273,8 @@ struct dealbox_hand {
  * each call of the machine and each dealbox_machine_read(). It is a secret: show it to nobody else,
  * and wipe it. -EOPNOTSUPP: it is not a machine of hand:.
  */
-DEALBOX_API int dealbox_machine_get_hand(struct dealbox_machine *machine, struct dealbox_hand *out);
+DEALBOX_API int dealbox_machine_get_prompt(struct dealbox_machine *machine,
+				    struct dealbox_prompt *out);
 
 /*
  * Tells a machine of hand:, which has no memory, the last insertion that is on record, so that its

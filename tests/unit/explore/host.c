@@ -169,7 +169,7 @@ int __wrap_dealbox_machine_get_attestation(struct dealbox_machine *m,
 int __wrap_dealbox_machine_get_identity(struct dealbox_machine *m, struct dealbox_identity *out);
 int __wrap_dealbox_machine_fd(const struct dealbox_machine *m);
 void __wrap_dealbox_machine_close(struct dealbox_machine *m);
-int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand);
+int __wrap_dealbox_machine_get_prompt(struct dealbox_machine *m, struct dealbox_prompt *hand);
 int __wrap_dealbox_machine_count_from(struct dealbox_machine *m, uint32_t insertion);
 ssize_t __wrap_dealbox_machine_read(struct dealbox_machine *m, struct dealbox_event *events,
 				    size_t max);
@@ -270,7 +270,7 @@ int __wrap_dealbox_machine_fd(const struct dealbox_machine *m)
 }
 
 /* no person */
-int __wrap_dealbox_machine_get_hand(struct dealbox_machine *m, struct dealbox_hand *hand)
+int __wrap_dealbox_machine_get_prompt(struct dealbox_machine *m, struct dealbox_prompt *hand)
 {
 	(void)m;
 	(void)hand;

@@ -259,9 +259,9 @@ static bool take_news(struct front *f, enum front_end *end)
 			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_PAUSE, 0, 0);
 			*end = FRONT_FAILED;
 			return false;
-		case DEALBOX_DEALING_HAND:
-			hand_show(&f->show, &news.hand);
-			explicit_bzero(&news.hand, sizeof(news.hand));
+		case DEALBOX_DEALING_PROMPT:
+			hand_show(&f->show, &news.prompt);
+			explicit_bzero(&news.prompt, sizeof(news.prompt));
 			break;
 		case DEALBOX_DEALING_SAID:
 			hand_show_leave(&f->show);
@@ -390,7 +390,7 @@ static int look_at(struct front *f, struct dealbox_error *reason)
 	struct dealbox_machine *machine;
 	struct dealbox_info info = { 0 };
 	char id[DEALBOX_DEALING_ID];
-	struct dealbox_hand hand;
+	struct dealbox_prompt prompt;
 	int err = dealbox_machine_open(f->uri, 0, &machine, reason);
 
 	if (err)
@@ -408,7 +408,7 @@ static int look_at(struct front *f, struct dealbox_error *reason)
 		memcpy(f->id, id, sizeof(id));
 		snprintf(f->found, sizeof(f->found), "%s", dealbox_machine_uri(machine));
 		f->capabilities = info.capabilities;
-		f->by_hand = !dealbox_machine_get_hand(machine, &hand);
+		f->by_hand = !dealbox_machine_get_prompt(machine, &prompt);
 	}
 	dealbox_machine_close(machine);
 	return err;

@@ -72,7 +72,7 @@ static void draw(FILE *out, const char *letter, unsigned int width, unsigned int
 
 /* ---- the screen ------------------------------------------------------------ */
 
-static int seat_of(const struct hand_show *show, const struct dealbox_hand *hand)
+static int seat_of(const struct hand_show *show, const struct dealbox_prompt *hand)
 {
 	return hand->pocket < 4 ? dealbox_seat_parse(show->pockets[hand->pocket]) : -1;
 }
@@ -84,11 +84,11 @@ static const char *rank_name(const struct hand_show *show, unsigned int rank)
 	return rank < 4 ? show->words->ranks[rank] : rank < 13 ? numbers[rank - 4] : "";
 }
 
-static const char *sentence_of(const struct hand_show *show, const struct dealbox_hand *hand)
+static const char *sentence_of(const struct hand_show *show, const struct dealbox_prompt *hand)
 {
-	if (hand->shows == DEALBOX_HAND_CARD && !hand->number)
+	if (hand->shows == DEALBOX_PROMPT_CARD && !hand->number)
 		return show->says->first;
-	return hand->shows < DEALBOX_HAND_SHOWS ? show->says->of[hand->shows] : NULL;
+	return hand->shows < DEALBOX_PROMPT_KINDS ? show->says->of[hand->shows] : NULL;
 }
 
 static void speak(const struct hand_show *show, const char *text)
@@ -100,7 +100,7 @@ static void speak(const struct hand_show *show, const char *text)
 	fflush(show->voice);
 }
 
-static void show_line(const struct hand_show *show, const struct dealbox_hand *hand,
+static void show_line(const struct hand_show *show, const struct dealbox_prompt *hand,
 		      const char *sentence)
 {
 	int seat = seat_of(show, hand);
@@ -121,15 +121,15 @@ static void show_line(const struct hand_show *show, const struct dealbox_hand *h
 	fputs("\n", show->terminal);
 }
 
-void hand_show(struct hand_show *show, const struct dealbox_hand *hand)
+void hand_show(struct hand_show *show, const struct dealbox_prompt *hand)
 {
 	struct winsize size = { .ws_row = 24, .ws_col = 80 };
 	const char *sentence = sentence_of(show, hand);
-	bool question = hand->shows > DEALBOX_HAND_LAST;
+	bool question = hand->shows > DEALBOX_PROMPT_LAST;
 	int seat = seat_of(show, hand);
 
 	/* what is to be done then stands on the ordinary screen */
-	if (hand->shows == DEALBOX_HAND_NOTHING || hand->shows >= DEALBOX_HAND_PAUSED) {
+	if (hand->shows == DEALBOX_PROMPT_NOTHING || hand->shows >= DEALBOX_PROMPT_PAUSED) {
 		hand_show_leave(show);
 		return;
 	}

@@ -30,8 +30,8 @@ struct hand_show {
  * Returns false after reporting an error. Call hand_show_close() in any case.
  */
 bool hand_show_open(struct hand_show *show, const char *language, const char *pockets, bool speak);
-/* Show what has changed. DEALBOX_HAND_NOTHING leads back to the ordinary screen. */
-void hand_show(struct hand_show *show, const struct dealbox_hand *hand);
+/* Show what has changed. DEALBOX_PROMPT_NOTHING leads back to the ordinary screen. */
+void hand_show(struct hand_show *show, const struct dealbox_prompt *hand);
 /* Go back to the ordinary screen, before something is written there. */
 void hand_show_leave(struct hand_show *show);
 void hand_show_close(struct hand_show *show);

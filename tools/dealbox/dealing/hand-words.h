@@ -11,7 +11,7 @@ struct hand_words {
 	const char *in, *out;		/* the board is in, or out: the answer to Enter */
 	const char *first;		/* name the first card */
 	const char *card;		/* "card %u of %u" */
-	const char *of[DEALBOX_HAND_SHOWS];	/* enum dealbox_hand_shows; NULL: none */
+	const char *of[DEALBOX_PROMPT_KINDS];	/* enum dealbox_prompt_kind; NULL: none */
 };
 
 /* Returns the words of a language; those of English for NULL and for an unknown one. */
