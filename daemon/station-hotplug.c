@@ -324,7 +324,7 @@ bool machines_look(struct service *s, uint64_t end)
 	size_t n;
 
 	/* The list includes open machines, which station_open() skips. */
-	if (!dealbox_machine_list(NULL, &list, &reason)) {
+	if (!dealbox_machine_list_new(NULL, &list, &reason)) {
 		backoffs_forget(s, list);
 		for (n = 0; n < dealbox_machine_list_count(list) && monotonic_us() < end; n++)
 			station_open(s, dealbox_machine_list_uri(list, n),

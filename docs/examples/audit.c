@@ -17,7 +17,7 @@ int main(int argc, char **argv)
 	    dealbox_audit_add(audit, set, argv[1]))
 		return 1;
 	/* later versions may have more tests than there is room for */
-	count = dealbox_audit_test(audit, tests, 32);
+	count = dealbox_audit_run(audit, tests, 32);
 	for (size_t i = 0; i < count && i < 32; i++)
 		if (tests[i].enough)
 			printf("%s: p = %.3f\n", tests[i].what, tests[i].corrected);

@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 
 		poll(wait, 2, -1);
 		if (wait[1].revents && read(0, text, sizeof(text)) > 0)
-			dealbox_dealing_command(dealing, DEALBOX_DEALING_START, 0, 0);
+			dealbox_dealing_do(dealing, DEALBOX_DEALING_START, 0, 0);
 		while (dealbox_dealing_step(dealing, &news) && news.kind != DEALBOX_DEALING_DONE) {
 			dealbox_operator_text(news.state, &news.facts, "en", text, sizeof(text));
 			if (news.kind == DEALBOX_DEALING_BOARD)

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s: line %u: %s\n", argv[1], error.line, error.what);
 		return 1;
 	}
-	dealbox_log_key(log, &key);
+	dealbox_log_get_key(log, &key);
 	size = load(argv[2], note, sizeof(note));
 	if (dealbox_checkpoint_parse(note, size, &head, &error))
 		fprintf(stderr, "%s: %s\n", argv[2], error.what);

@@ -38,7 +38,7 @@ void count_test(const struct dealbox_trace *trace, struct test_result *result)
 		else if (e->type == DEALBOX_EV_STATE_LOST)
 			result->state = TEST_LOST;
 		else if (e->type == DEALBOX_EV_ABORTED ||
-			 dealbox_event_class(e->type) == DEALBOX_EVENT_VOID)
+			 dealbox_event_classify(e->type) == DEALBOX_EVENT_VOID)
 			result->state = TEST_STOPPED;
 		if (result->state == TEST_STOPPED)
 			result->stop = e->type;

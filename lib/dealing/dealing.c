@@ -601,8 +601,8 @@ int dealbox_dealing_step(struct dealbox_dealing *d, struct dealbox_dealing_news 
 	return 1;
 }
 
-int dealbox_dealing_command(struct dealbox_dealing *d, enum dealbox_dealing_command command,
-			    unsigned int board, unsigned int copy)
+int dealbox_dealing_do(struct dealbox_dealing *d, enum dealbox_dealing_command command,
+		       unsigned int board, unsigned int copy)
 {
 	bool of_copy = command == DEALBOX_DEALING_SKIP || command == DEALBOX_DEALING_REDEAL;
 	bool of_board = of_copy || command == DEALBOX_DEALING_NAME_BOARD;

@@ -212,7 +212,7 @@ static struct event_row event_row(uint32_t type)
 
 	if (type < sizeof(event_rows) / sizeof(event_rows[0]) && event_rows[type].effect)
 		return event_rows[type];
-	return of_class[dealbox_event_class(type)];
+	return of_class[dealbox_event_classify(type)];
 }
 
 enum dealbox_operator_state engine_stop_state(uint32_t type)

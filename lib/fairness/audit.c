@@ -173,8 +173,8 @@ const char *dealbox_audit_set(const struct dealbox_audit *audit, size_t set)
 	return set < audit->sets ? audit->names[set] : NULL;
 }
 
-size_t dealbox_audit_test(const struct dealbox_audit *audit,
-			  struct dealbox_audit_test *out, size_t max)
+size_t dealbox_audit_run(const struct dealbox_audit *audit,
+			 struct dealbox_audit_test *out, size_t max)
 {
 	struct dealbox_audit_test tests[AUDIT_TESTS];
 	size_t count = max < AUDIT_TESTS ? max : AUDIT_TESTS;

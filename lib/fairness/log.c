@@ -273,7 +273,7 @@ bool dealbox_log_find(const struct dealbox_log *log, const char *session, uint32
 	return found;
 }
 
-void dealbox_log_key(const struct dealbox_log *log, struct dealbox_log_key *key)
+void dealbox_log_get_key(const struct dealbox_log *log, struct dealbox_log_key *key)
 {
 	*key = log->key;
 }

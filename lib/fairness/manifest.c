@@ -180,7 +180,7 @@ static char *square_print(const struct dealbox_square *square)
 	if (!out)
 		return NULL;
 	fprintf(out, "TN %s\nDI %s\n", dealbox_square_name(square), dealbox_square_info(square));
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++)
 		fprintf(out, "SN %u:%s:%s:%s\n", phase.sessions, phase.boards, phase.prefix,
 			phase.description);
 	fprintf(out, "KH %s\n", dealbox_square_hash(square));
@@ -240,15 +240,15 @@ static bool names_differ(const struct dealbox_square *square)
 	bool good;
 	char **names;
 
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++)
 		count += 2 * (size_t)sessions_most(&phase);
 	names = calloc(count + 1, sizeof(*names));
 	good = names;
-	for (unsigned int p = 1; good && !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; good && !dealbox_square_get_phase(square, p, &phase); p++)
 		for (unsigned int n = 0; good && n < 2 * sessions_most(&phase); n++) {
-			good = !dealbox_square_session(square, p, n / 2 + 1, n % 2,
-						       strcmp(phase.boards, "?") ? NULL : "1",
-						       &session, NULL) &&
+			good = !dealbox_square_get_session(square, p, n / 2 + 1, n % 2,
+							   strcmp(phase.boards, "?") ? NULL : "1",
+							   &session, NULL) &&
 			       (names[filled] = strdup(session.file));
 			filled += good;
 		}

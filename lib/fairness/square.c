@@ -259,8 +259,8 @@ static const struct phase *phase_get(const struct dealbox_square *square, unsign
 	return number && number <= square->phases ? &square->phase[number - 1] : NULL;
 }
 
-int dealbox_square_phase(const struct dealbox_square *square, unsigned int number,
-			 struct dealbox_square_phase *phase)
+int dealbox_square_get_phase(const struct dealbox_square *square, unsigned int number,
+			     struct dealbox_square_phase *phase)
 {
 	const struct phase *p = phase_get(square, number);
 
@@ -868,9 +868,9 @@ int dealbox_square_keys_parse(const void *data, size_t size, const struct dealbo
 
 /* -- sessions --------------------------------------------------------------- */
 
-int dealbox_square_session(const struct dealbox_square *square, unsigned int phase,
-			   unsigned int session, bool reserve, const char *boards,
-			   struct dealbox_square_session *out, struct dealbox_error *error)
+int dealbox_square_get_session(const struct dealbox_square *square, unsigned int phase,
+			       unsigned int session, bool reserve, const char *boards,
+			       struct dealbox_square_session *out, struct dealbox_error *error)
 {
 	const struct phase *p = phase_get(square, phase);
 	unsigned int low, high;

@@ -304,9 +304,9 @@ static bool capture_read(const struct dealbox_trace *trace, dealbox_cards *out)
 			return false;
 		default:
 			/* the stops after which a board is void */
-			if (dealbox_event_class(event->type) == DEALBOX_EVENT_VOID)
+			if (dealbox_event_classify(event->type) == DEALBOX_EVENT_VOID)
 				return false;
-			pocket.held |= dealbox_event_class(event->type) == DEALBOX_EVENT_HELD;
+			pocket.held |= dealbox_event_classify(event->type) == DEALBOX_EVENT_HELD;
 		}
 	}
 	return started && done && !pocket.last && pocket.count == end;

@@ -11,7 +11,7 @@ int law_on_rules(struct dealbox_judge *j, happening *h)
 {
 	if (j->rules)
 		return law_fail(j, N_("rules stands once, as the first line"));
-	j->rules = dealbox_ruleset(h->topic - T_DUPLICATE_2007);
+	j->rules = dealbox_ruleset_get(h->topic - T_DUPLICATE_2007);
 	j->players = j->rules->hands == 3 ? 0x7 : 0xf;
 	return 0;
 }

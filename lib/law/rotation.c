@@ -8,7 +8,7 @@
 int dealbox_law_plan(enum dealbox_rules rules, enum dealbox_actor dealer, uint32_t plan_id,
 		     struct dealbox_plan *plan)
 {
-	const struct dealbox_ruleset *r = dealbox_ruleset(rules);
+	const struct dealbox_ruleset *r = dealbox_ruleset_get(rules);
 	unsigned int hand, position = 0;
 
 	if (!r || dealer >= r->hands || plan_id == DEALBOX_PLAN_NONE ||

@@ -359,7 +359,7 @@ static const struct law_row rows[] = {
 #undef CLOSED
 };
 
-const struct dealbox_ruleset *dealbox_ruleset(enum dealbox_rules rules)
+const struct dealbox_ruleset *dealbox_ruleset_get(enum dealbox_rules rules)
 {
 	return (unsigned int)rules < DEALBOX_RULES ? &rulesets[rules] : NULL;
 }
@@ -372,7 +372,7 @@ const struct dealbox_ruleset *dealbox_ruleset_find(const char *name)
 	return NULL;
 }
 
-const struct dealbox_paragraph *dealbox_paragraph(size_t n)
+const struct dealbox_paragraph *dealbox_paragraph_get(size_t n)
 {
 	return n < sizeof(paragraphs) / sizeof(paragraphs[0]) ? &paragraphs[n] : NULL;
 }

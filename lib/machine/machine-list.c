@@ -231,8 +231,8 @@ static int by_uri(const void *a, const void *b)
 	return strverscmp(((const struct entry *)a)->uri, ((const struct entry *)b)->uri);
 }
 
-int dealbox_machine_list(const char *const *emulators, struct dealbox_machine_list **out,
-			 struct dealbox_error *reason)
+int dealbox_machine_list_new(const char *const *emulators, struct dealbox_machine_list **out,
+			     struct dealbox_error *reason)
 {
 	struct dealbox_machine_list *list = calloc(1, sizeof(*list));
 	struct entry *entry;

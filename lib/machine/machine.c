@@ -19,7 +19,7 @@ static int only_machine(char *uri, size_t size, struct dealbox_error *reason)
 	size_t count;
 	int ret;
 
-	ret = dealbox_machine_list(NULL, &list, reason);
+	ret = dealbox_machine_list_new(NULL, &list, reason);
 	if (ret)
 		return ret;
 	count = dealbox_machine_list_count(list);

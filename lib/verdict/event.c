@@ -53,7 +53,7 @@ static const struct {
 	[DEALBOX_EV_PROTOCOL_ERROR] = { "protocol error", true },
 };
 
-enum dealbox_event_class dealbox_event_class(uint32_t type)
+enum dealbox_event_class dealbox_event_classify(uint32_t type)
 {
 	return DEALBOX_EV_IS_MACHINE(type) ? DEALBOX_EVENT_MACHINE :
 	       DEALBOX_EV_IS_DEAL(type) ? DEALBOX_EVENT_DEAL :

@@ -63,7 +63,7 @@ bool dealbox_trace_gap(const struct dealbox_trace *trace)
 
 static bool of_a_deal(const struct dealbox_event *event)
 {
-	return dealbox_event_class(event->type) == DEALBOX_EVENT_DEAL ||
+	return dealbox_event_classify(event->type) == DEALBOX_EVENT_DEAL ||
 	       dealbox_event_stops(event->type);
 }
 
@@ -81,7 +81,7 @@ static bool concerns(const struct dealbox_trace *trace, const struct dealbox_eve
 /* Returns true if events are missing between the previous one and this one. */
 static bool jumped(struct dealbox_trace *trace, const struct dealbox_event *event)
 {
-	bool numbered = dealbox_event_class(event->type) != DEALBOX_EVENT_DRIVER;
+	bool numbered = dealbox_event_classify(event->type) != DEALBOX_EVENT_DRIVER;
 	bool jump = event->flags & (DEALBOX_EVF_GAP | DEALBOX_EVF_MACHINE_GAP);
 
 	if (trace->seen && event->seqno != trace->seqno + 1)

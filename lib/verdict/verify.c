@@ -344,7 +344,7 @@ static const struct {
 
 static void take(struct view *view, const struct dealbox_event *event)
 {
-	enum dealbox_event_class class = dealbox_event_class(event->type);
+	enum dealbox_event_class class = dealbox_event_classify(event->type);
 	struct dealbox_difference difference;
 
 	view->by_hand |= event->flags & DEALBOX_EVF_BY_HAND;

@@ -241,9 +241,9 @@ static void sessions_deal(const struct dealbox_square *square,
 	struct dealbox_square_phase phase;
 	struct dealbox_square_session session;
 
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++)
 		for (unsigned int s = 1; s <= phase.sessions; s++)
-			if (dealbox_square_session(square, p, s, false, NULL, &session, NULL) ||
+			if (dealbox_square_get_session(square, p, s, false, NULL, &session, NULL) ||
 			    dealbox_square_deal(square, keys, &session, set, NULL))
 				die("a session cannot be dealt");
 }

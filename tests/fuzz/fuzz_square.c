@@ -11,12 +11,13 @@ static void sessions(const struct dealbox_square *square)
 {
 	struct dealbox_square_phase phase;
 
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++)
 		for (unsigned int s = 1; s < 4; s++) {
 			struct dealbox_square_session session;
 			const char *boards = strcmp(phase.boards, "?") ? NULL : "3x7";
 
-			if (dealbox_square_session(square, p, s, s & 1, boards, &session, NULL)) {
+			if (dealbox_square_get_session(square, p, s, s & 1, boards, &session,
+						       NULL)) {
 				CHECK(phase.sessions && s > phase.sessions);
 				continue;
 			}

@@ -94,6 +94,13 @@ def constants(path):
     return names
 
 
+def types(path):
+    """Return the tags and types of a header."""
+    code = re.sub(r'/\*.*?\*/', '', path.read_text(encoding='utf-8'), flags=re.S)
+    return set(re.findall(r'\b(?:struct|enum|union) (dealbox_\w+)', code)) | set(
+        re.findall(r'^typedef [^;]*?\(?\*?\b(dealbox_\w+)\)?(?:\([^;]*\))?;', code, re.M))
+
+
 def of_the_kernel(names, theirs):
     return {name for name in names if name.startswith(tuple('DEALBOX_' + prefix for prefix in theirs))}
 
@@ -136,6 +143,8 @@ check('macros of the kernel have them', sorted(
     if name != 'DEALBOX_NONE' and not name.endswith('_SIZE')))
 check('no constant of the library has one', sorted(
     of_the_kernel(set().union(*map(constants, headers)), theirs) - {'DEALBOX_EVF_BY_HAND'}))
+check('no function has the name of a type, which C++ could not use', sorted(
+    exported & set().union(*map(types, [*headers, kernel_header]))))
 check('each page says what its functions return', sorted(
     name for page in whole.values() for name in without_value(page)))
 check('each page has an example', [name for name, page in whole.items()

@@ -143,7 +143,7 @@ static void test_every_shape_has_its_cell(void **state)
 static double least_p(const struct dealbox_audit *audit)
 {
 	struct dealbox_audit_test tests[AUDIT_TESTS];
-	size_t count = dealbox_audit_test(audit, tests, AUDIT_TESTS);
+	size_t count = dealbox_audit_run(audit, tests, AUDIT_TESTS);
 	double least = 1;
 
 	assert_int_equal(count, 18);
@@ -380,13 +380,13 @@ static void test_no_more_results_than_have_room(void **state)
 
 	(void)state;
 	memset(tests, 0x5a, sizeof(tests));
-	assert_int_equal(dealbox_audit_test(audit, tests, 2), AUDIT_TESTS);
+	assert_int_equal(dealbox_audit_run(audit, tests, 2), AUDIT_TESTS);
 	assert_string_equal(tests[0].name, "card-seat");
 	assert_string_equal(tests[1].name, "shapes-north");
 	assert_int_equal(((const uint8_t *)&tests[2])[0], 0x5a);
 	for (size_t i = 0; i < sizeof(tests[0].reserved) / sizeof(tests[0].reserved[0]); i++)
 		assert_int_equal(tests[0].reserved[i], 0);
-	assert_int_equal(dealbox_audit_test(audit, NULL, 0), AUDIT_TESTS);
+	assert_int_equal(dealbox_audit_run(audit, NULL, 0), AUDIT_TESTS);
 	dealbox_audit_free(audit);
 }
 
@@ -407,7 +407,7 @@ static void test_unplayed_sets_are_refused(void **state)
 	dealbox_set_mark(set, 0);
 	assert_int_equal(dealbox_audit_add(audit, set, "a"), 0);
 	/* no test draws a conclusion from four deals */
-	assert_int_equal(dealbox_audit_test(audit, tests, AUDIT_TESTS), AUDIT_TESTS);
+	assert_int_equal(dealbox_audit_run(audit, tests, AUDIT_TESTS), AUDIT_TESTS);
 	for (size_t i = 0; i < AUDIT_TESTS; i++)
 		assert_false(tests[i].enough);
 	dealbox_set_free(set);

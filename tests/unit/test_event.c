@@ -30,10 +30,10 @@ static void classes(void **state)
 			type <= 0x3f ? DEALBOX_EVENT_VOID :
 			type <= 0xff ? DEALBOX_EVENT_UNKNOWN : DEALBOX_EVENT_DRIVER;
 
-		assert_int_equal(dealbox_event_class(type), expected);
+		assert_int_equal(dealbox_event_classify(type), expected);
 		assert_int_equal(dealbox_event_stops(type), type >= 0x20 && type <= 0x3f);
 	}
-	assert_int_equal(dealbox_event_class(UINT32_MAX), DEALBOX_EVENT_DRIVER);
+	assert_int_equal(dealbox_event_classify(UINT32_MAX), DEALBOX_EVENT_DRIVER);
 	assert_false(dealbox_event_stops(UINT32_MAX));
 }
 

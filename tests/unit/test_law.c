@@ -331,7 +331,7 @@ static void test_rotation(void **state)
 
 	(void)state;
 	for (int rules = 0; rules < DEALBOX_RULES; rules++) {
-		const struct dealbox_ruleset *r = dealbox_ruleset(rules);
+		const struct dealbox_ruleset *r = dealbox_ruleset_get(rules);
 
 		assert_int_equal(dealbox_law_plan(rules, 0, 7, &plan), 0);
 		assert_int_equal(plan.mode, DEALBOX_PLAN_BY_POSITION);
@@ -500,7 +500,7 @@ static void test_languages(void **state)
 	(void)state;
 	assert_string_equal(dealbox_law_language(0), "en");
 	assert_null(dealbox_law_language(5));
-	for (size_t n = 0; (p = dealbox_paragraph(n)); n++) {
+	for (size_t n = 0; (p = dealbox_paragraph_get(n)); n++) {
 		assert_ptr_equal(dealbox_law_translate("en", p->text), p->text);
 		assert_ptr_equal(dealbox_law_translate(NULL, p->text), p->text);
 		assert_ptr_equal(dealbox_law_translate("tlh", p->text), p->text);

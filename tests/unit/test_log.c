@@ -88,7 +88,7 @@ static void test_heads(void **state)
 	hex_put(dealbox_signer_public(f->pc), DEALBOX_SIGNER_KEY, hex);
 	snprintf(origin, sizeof(origin), "dealbox/180420a5efc19f03/%.16s", hex);
 	assert_string_equal(f->head[1].origin, origin);
-	dealbox_log_key(f->log, &key);
+	dealbox_log_get_key(f->log, &key);
 	assert_string_equal(key.name, origin);
 	assert_false(key.witness);
 	assert_int_equal(dealbox_log_head(f->log, 0, &head), -EINVAL);
@@ -291,7 +291,7 @@ static void test_signatures(void **state)
 	struct dealbox_checkpoint head;
 	int64_t at = -1;
 
-	dealbox_log_key(f->log, &pc);
+	dealbox_log_get_key(f->log, &pc);
 	assert_int_equal(dealbox_checkpoint_parse(note, strlen(note), &head, NULL), 0);
 	assert_memory_equal(&head, &f->head[5], sizeof(head));
 	assert_int_equal(dealbox_checkpoint_verify(note, strlen(note), &pc, &at), 0);

@@ -81,7 +81,7 @@ static void emulators_are_listed_where_one_listens(void **state)
 	assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(listener, 1), 0);
 	snprintf(uri, sizeof(uri), "emu:%s", address.sun_path);
-	assert_int_equal(dealbox_machine_list(emulators, &list, NULL), 0);
+	assert_int_equal(dealbox_machine_list_new(emulators, &list, NULL), 0);
 	for (n = 0; n < dealbox_machine_list_count(list); n++) {
 		if (strncmp(dealbox_machine_list_uri(list, n), "emu:", 4))
 			continue;	/* a machine of this computer */
@@ -97,7 +97,7 @@ static void emulators_are_listed_where_one_listens(void **state)
 	unlink(address.sun_path);
 
 	/* nobody listens on the socket any more */
-	assert_int_equal(dealbox_machine_list(emulators, &list, NULL), 0);
+	assert_int_equal(dealbox_machine_list_new(emulators, &list, NULL), 0);
 	for (n = 0; n < dealbox_machine_list_count(list); n++)
 		assert_int_not_equal(strncmp(dealbox_machine_list_uri(list, n), "emu:", 4), 0);
 	dealbox_machine_list_free(list);

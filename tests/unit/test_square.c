@@ -77,8 +77,8 @@ static char *session_text(const struct dealbox_square *square,
 	struct dealbox_board board;
 	size_t used = 0;
 
-	assert_int_equal(dealbox_square_session(square, phase, number, reserve, boards, &session,
-						NULL), 0);
+	assert_int_equal(dealbox_square_get_session(square, phase, number, reserve, boards,
+						    &session, NULL), 0);
 	assert_int_equal(dealbox_square_deal(square, keys, &session, set, NULL), 0);
 	assert_int_equal(dealbox_set_count(set), session.high - session.low + 1);
 	for (size_t i = 0; !dealbox_set_get(set, i, &board); i++) {
@@ -221,11 +221,11 @@ static void test_phase_without_end(void **state)
 		"1 12 1 reserve "
 		"KJ87.T853.8.KT82 A94.KQJ74.Q73.Q9 T63.A6.KJT642.A3 Q52.92.A95.J7654\n");
 	test_free(text);
-	assert_int_equal(dealbox_square_session(square, 1, 12, true, "1", &session, NULL), 0);
+	assert_int_equal(dealbox_square_get_session(square, 1, 12, true, "1", &session, NULL), 0);
 	assert_string_equal(session.file, "var12reserve");
 	assert_string_equal(session.title, "Session 12 (reserve)");
 	/* the description leaves the boards open, so the caller must name them */
-	assert_int_equal(dealbox_square_session(square, 1, 12, true, NULL, &session, NULL),
+	assert_int_equal(dealbox_square_get_session(square, 1, 12, true, NULL, &session, NULL),
 			 -EINVAL);
 	dealbox_square_keys_free(keys);
 	dealbox_square_free(square);
@@ -266,17 +266,17 @@ static void test_ranges(void **state)
 			continue;
 		}
 		assert_int_equal(err, 0);
-		assert_int_equal(dealbox_square_session(square, 1, cases[i].session, false, NULL,
-							&session, NULL), 0);
+		assert_int_equal(dealbox_square_get_session(square, 1, cases[i].session, false,
+							    NULL, &session, NULL), 0);
 		assert_int_equal(session.low, cases[i].low);
 		assert_int_equal(session.high, cases[i].high);
 		/* a published value cannot be replaced */
-		assert_int_equal(dealbox_square_session(square, 1, 1, false, "4", &session, NULL),
-				 -EINVAL);
-		assert_int_equal(dealbox_square_session(square, 1, 10, false, NULL, &session, NULL),
-				 -ENOENT);
-		assert_int_equal(dealbox_square_session(square, 2, 1, false, NULL, &session, NULL),
-				 -ENOENT);
+		assert_int_equal(dealbox_square_get_session(square, 1, 1, false, "4", &session,
+							    NULL), -EINVAL);
+		assert_int_equal(dealbox_square_get_session(square, 1, 10, false, NULL, &session,
+							    NULL), -ENOENT);
+		assert_int_equal(dealbox_square_get_session(square, 2, 1, false, NULL, &session,
+							    NULL), -ENOENT);
 		dealbox_square_free(square);
 	}
 }
@@ -349,7 +349,7 @@ static void test_no_deals_before_the_value(void **state)
 	*strstr(text, "DV 44") = '#';
 	square = square_of(text);
 	keys = example_keys(square);
-	assert_int_equal(dealbox_square_session(square, 1, 1, false, NULL, &session, NULL), 0);
+	assert_int_equal(dealbox_square_get_session(square, 1, 1, false, NULL, &session, NULL), 0);
 	assert_int_equal(dealbox_square_deal(square, keys, &session, set, &error), -ENODATA);
 	assert_non_null(strstr(error.what, "delayed value is missing"));
 	assert_int_equal(dealbox_set_count(set), 0);
@@ -433,10 +433,10 @@ static void test_new_tournament(void **state)
 	assert_non_null(strstr(text, "\nSN 1:17-32:final:Final\n"));
 	again = square_of(text);
 	assert_string_equal(dealbox_square_hash(again), dealbox_square_hash(square));
-	assert_int_equal(dealbox_square_phase(again, 1, &phase), 0);
+	assert_int_equal(dealbox_square_get_phase(again, 1, &phase), 0);
 	assert_int_equal(phase.sessions, 12);
-	assert_int_equal(dealbox_square_phase(again, 4, &phase), -ENOENT);
-	assert_int_equal(dealbox_square_session(again, 1, 11, false, NULL, &session, NULL), 0);
+	assert_int_equal(dealbox_square_get_phase(again, 4, &phase), -ENOENT);
+	assert_int_equal(dealbox_square_get_session(again, 1, 11, false, NULL, &session, NULL), 0);
 	assert_string_equal(session.file, "rr11");
 	assert_string_equal(session.title, "Round robin 11/12");
 

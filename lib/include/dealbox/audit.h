@@ -56,8 +56,8 @@ struct dealbox_audit_test {
  * with later versions. A corrected p below 0.01 is a reason to ask questions; it occurs in one of
  * 100 audits of perfect deals.
  */
-DEALBOX_API size_t dealbox_audit_test(const struct dealbox_audit *audit,
-				      struct dealbox_audit_test *out, size_t max);
+DEALBOX_API size_t dealbox_audit_run(const struct dealbox_audit *audit,
+				     struct dealbox_audit_test *out, size_t max);
 
 enum dealbox_audit_kind {
 	DEALBOX_AUDIT_SORTED,	/* dealt from a sorted deck, or never dealt */

@@ -118,7 +118,7 @@ DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
 				     struct dealbox_dealing_news *news);
 
 /**
- * dealbox_dealing_command - do what the operator wants
+ * dealbox_dealing_do - do what the operator wants
  * @dealing: the dealing
  * @command: what
  * @board: with SKIP, REDEAL and NAME_BOARD: the board
@@ -132,9 +132,9 @@ DEALBOX_API int dealbox_dealing_step(struct dealbox_dealing *dealing,
  * has no copy of the board left, DEALBOX_DEALING_SAID tells so. -EINVAL: there is no such command,
  * board or copy; -ENOMEM.
  */
-DEALBOX_API int dealbox_dealing_command(struct dealbox_dealing *dealing,
-					enum dealbox_dealing_command command, unsigned int board,
-					unsigned int copy);
+DEALBOX_API int dealbox_dealing_do(struct dealbox_dealing *dealing,
+				   enum dealbox_dealing_command command, unsigned int board,
+				   unsigned int copy);
 
 /**
  * dealbox_dealing_original - get the deal of a board that a job has captured (Law 6F)

@@ -36,7 +36,7 @@ enum dealbox_event_class {
 };
 
 /* Returns the class of a type. A type that a later protocol adds within a class has that class. */
-DEALBOX_API enum dealbox_event_class dealbox_event_class(uint32_t type);
+DEALBOX_API enum dealbox_event_class dealbox_event_classify(uint32_t type);
 
 /* Returns true for the stops: the types that hold a card, and those that make a board void. */
 DEALBOX_API bool dealbox_event_stops(uint32_t type);

@@ -64,7 +64,7 @@ struct dealbox_ruleset {
 };
 
 /* Returns the ruleset; NULL if rules is out of range. Static. */
-DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset(enum dealbox_rules rules);
+DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset_get(enum dealbox_rules rules);
 /* Returns the ruleset of that name, or NULL if there is none. Static. */
 DEALBOX_API const struct dealbox_ruleset *dealbox_ruleset_find(const char *name);
 
@@ -82,7 +82,7 @@ struct dealbox_paragraph {
 };
 
 /* Returns paragraph n, from 0, in the order of the texts; NULL beyond the last. Static. */
-DEALBOX_API const struct dealbox_paragraph *dealbox_paragraph(size_t n);
+DEALBOX_API const struct dealbox_paragraph *dealbox_paragraph_get(size_t n);
 /* Returns the paragraph of a ruleset with that reference, or NULL if there is none. Static. */
 DEALBOX_API const struct dealbox_paragraph *
 dealbox_paragraph_find(enum dealbox_rules rules, const char *reference);

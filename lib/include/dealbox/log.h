@@ -77,7 +77,7 @@ DEALBOX_API bool dealbox_log_find(const struct dealbox_log *log, const char *ses
 				  uint32_t board, uint32_t copy, uint64_t *index);
 
 /* Gets the key of the log: the name of the log, and the signer of its certificates. */
-DEALBOX_API void dealbox_log_key(const struct dealbox_log *log, struct dealbox_log_key *key);
+DEALBOX_API void dealbox_log_get_key(const struct dealbox_log *log, struct dealbox_log_key *key);
 
 /*
  * Computes the head that the log had when it had size leaves. -EINVAL: the log has fewer, or size

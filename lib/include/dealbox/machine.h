@@ -60,7 +60,7 @@ struct dealbox_machine_list;
  * its node belongs to root before that. Returns 0, or -errno and *error (may be NULL); *out is
  * then NULL. Pass *out to dealbox_machine_list_free().
  */
-DEALBOX_API int dealbox_machine_list(const char *const *emulators,
+DEALBOX_API int dealbox_machine_list_new(const char *const *emulators,
 				    struct dealbox_machine_list **out, struct dealbox_error *error);
 /* Frees the list and all its strings. NULL is allowed. */
 DEALBOX_API void dealbox_machine_list_free(struct dealbox_machine_list *list);
@@ -94,8 +94,8 @@ enum dealbox_plug {
 
 /*
  * Monitors hotplug of machines from now on; emulators' sockets are not covered. Create it before
- * dealbox_machine_list(), so that no machine is missed in between. A new machine is reported when
- * udev has finished with it. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
+ * dealbox_machine_list_new(), so that no machine is missed in between. A new machine is reported
+ * when udev has finished with it. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
  * Pass *out to dealbox_monitor_free().
  */
 DEALBOX_API int dealbox_monitor_new(struct dealbox_monitor **out, struct dealbox_error *error);
@@ -109,7 +109,7 @@ DEALBOX_API int dealbox_monitor_fd(const struct dealbox_monitor *monitor);
  * Returns the next event, enum dealbox_plug, and the port as dealbox_machine_list_port() has it (""
  * for a machine that is not on USB). Never waits: call it until -EAGAIN: no further event.
  * -ENOBUFS: the kernel's buffer overflowed, and events are lost. Then, as after any event, call
- * dealbox_machine_list() for the current machines. With the kernel module one machine causes
+ * dealbox_machine_list_new() for the current machines. With the kernel module one machine causes
  * several events: its node comes and goes as well as its interface.
  */
 DEALBOX_API int dealbox_monitor_next(struct dealbox_monitor *monitor, char port[DEALBOX_PORT]);
@@ -118,8 +118,8 @@ DEALBOX_API int dealbox_monitor_next(struct dealbox_monitor *monitor, char port[
 #define DEALBOX_MACHINE_OBSERVE	0x1U	/* the machine cannot be claimed, only watched */
 
 /*
- * Opens the machine at uri; NULL opens the only one that dealbox_machine_list() finds. flags is 0
- * or DEALBOX_MACHINE_OBSERVE; other flags are -EINVAL. local: allows several programs, usb: and
+ * Opens the machine at uri; NULL opens the only one that dealbox_machine_list_new() finds. flags is
+ * 0 or DEALBOX_MACHINE_OBSERVE; other flags are -EINVAL. local: allows several programs, usb: and
  * emu: one program at a time. Returns 0, or -errno and *error (may be NULL); *out is then NULL.
  */
 DEALBOX_API int dealbox_machine_open(const char *uri, unsigned int flags,

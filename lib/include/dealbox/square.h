@@ -78,9 +78,9 @@ DEALBOX_API const char *dealbox_square_hash(const struct dealbox_square *square)
 DEALBOX_API unsigned int dealbox_square_phases(const struct dealbox_square *square);
 
 /* Gets phase number 1... -ENOENT: there is none. */
-DEALBOX_API int dealbox_square_phase(const struct dealbox_square *square,
-				     unsigned int number,
-				     struct dealbox_square_phase *phase);
+DEALBOX_API int dealbox_square_get_phase(const struct dealbox_square *square,
+					 unsigned int number,
+					 struct dealbox_square_phase *phase);
 
 /*
  * Set the name, or the description of the value that will be mixed in. Spaces at the ends are
@@ -164,11 +164,11 @@ struct dealbox_square_session {
  * Gets the boards and names of a session. boards is NULL, or the boards of a phase that has "?".
  * -ENOENT: there is no such session; -EINVAL: boards.
  */
-DEALBOX_API int dealbox_square_session(const struct dealbox_square *square,
-				       unsigned int phase, unsigned int session,
-				       bool reserve, const char *boards,
-				       struct dealbox_square_session *out,
-				       struct dealbox_error *error);
+DEALBOX_API int dealbox_square_get_session(const struct dealbox_square *square,
+					   unsigned int phase, unsigned int session,
+					   bool reserve, const char *boards,
+					   struct dealbox_square_session *out,
+					   struct dealbox_error *error);
 
 /*
  * Makes the deals of a session and adds them to the set. -ENODATA: the value is not known

@@ -56,11 +56,11 @@ class Audit:
     def sets(self) -> List[str]:
         return [text_of(lib.dealbox_audit_set(self._c, n)) for n in range(lib.dealbox_audit_sets(self._c))]
 
-    @documented('dealbox_audit_test')
+    @documented('dealbox_audit_run')
     def tests(self) -> List[Test]:
-        array = ffi.new('struct dealbox_audit_test[]', lib.dealbox_audit_test(self._c, ffi.NULL, 0))
+        array = ffi.new('struct dealbox_audit_test[]', lib.dealbox_audit_run(self._c, ffi.NULL, 0))
         return [Test(text_of(c.name), text_of(c.what), c.p if c.enough else None, c.corrected if c.enough else None)
-                for c in array[0:lib.dealbox_audit_test(self._c, array, len(array))]]
+                for c in array[0:lib.dealbox_audit_run(self._c, array, len(array))]]
 
     @documented('dealbox_audit_find')
     def findings(self) -> List[Finding]:

@@ -29,9 +29,9 @@ def ruleset(name: str) -> Facts:
     return Facts(c)
 
 
-@documented('dealbox_ruleset')
+@documented('dealbox_ruleset_get')
 def rulesets() -> List[Facts]:
-    return [Facts(lib.dealbox_ruleset(n)) for n in range(lib.DEALBOX_RULES)]
+    return [Facts(lib.dealbox_ruleset_get(n)) for n in range(lib.DEALBOX_RULES)]
 
 
 class Paragraph(NamedTuple):

@@ -21,12 +21,12 @@ class Found(NamedTuple):
     model: str
 
 
-@documented('dealbox_machine_list')
+@documented('dealbox_machine_list_new')
 def find_machines(emulators: Sequence[str] = ()) -> List[Found]:
     strings = [ffi.new('char[]', c_string(path)) for path in emulators]
     paths = ffi.new('char *[]', [*strings, ffi.NULL])
     out, error = ffi.new('struct dealbox_machine_list **'), ffi.new('struct dealbox_error *')
-    check(lib.dealbox_machine_list(ffi.cast('const char *const *', paths), out, error), error=error)
+    check(lib.dealbox_machine_list_new(ffi.cast('const char *const *', paths), out, error), error=error)
     found = ffi.gc(out[0], lib.dealbox_machine_list_free)
     return [Found(*(text_of(get(found, n)) for get in (
         lib.dealbox_machine_list_uri, lib.dealbox_machine_list_serial,

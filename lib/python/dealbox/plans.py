@@ -76,9 +76,9 @@ class Event(Facts):
         return bool(lib.dealbox_event_stops(self._c.type))
 
     @property
-    @documented('dealbox_event_class')
+    @documented('dealbox_event_classify')
     def event_class(self) -> int:
-        return int(lib.dealbox_event_class(self._c.type))
+        return int(lib.dealbox_event_classify(self._c.type))
 
     @property
     @documented('dealbox_event_code_open')

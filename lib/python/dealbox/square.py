@@ -124,7 +124,7 @@ class Square:
         found = []
         for number in range(1, lib.dealbox_square_phases(self._c) + 1):
             c = ffi.new('struct dealbox_square_phase *')
-            check(lib.dealbox_square_phase(self._c, number, c))
+            check(lib.dealbox_square_get_phase(self._c, number, c))
             found.append(Phase(c.sessions, text_of(c.boards), text_of(c.prefix), text_of(c.description)))
         return found
 
@@ -149,10 +149,10 @@ class Square:
 
     def _session(self, phase: int, session: int, reserve: bool, boards: Optional[str]) -> Any:
         c, error = ffi.new('struct dealbox_square_session *'), ffi.new('struct dealbox_error *')
-        check(lib.dealbox_square_session(self._c, phase, session, reserve, c_string(boards), c, error), error=error)
+        check(lib.dealbox_square_get_session(self._c, phase, session, reserve, c_string(boards), c, error), error=error)
         return c
 
-    @documented('dealbox_square_session')
+    @documented('dealbox_square_get_session')
     def session(self, phase: int, session: int, *, reserve: bool = False, boards: Optional[str] = None) -> Session:
         c = self._session(phase, session, reserve, boards)
         return Session(c.phase, c.session, c.reserve, c.low, c.high, text_of(c.file), text_of(c.title))

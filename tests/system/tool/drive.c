@@ -75,7 +75,7 @@ static void obey(struct dealbox_dealing *dealing, const char *word, unsigned int
 	unsigned int n;
 
 	for (n = 0; n < DEALBOX_DEALING_COMMANDS; n++)
-		if (!strcmp(words[n], word) && dealbox_dealing_command(dealing, n, board, copy))
+		if (!strcmp(words[n], word) && dealbox_dealing_do(dealing, n, board, copy))
 			printf("refused\n");
 }
 

@@ -79,14 +79,14 @@ static int finding_say(const struct dealbox_audit_finding *finding, void *contex
 /* Sets *odd to the number of suspicious results. Returns false if out of memory. */
 static bool tests_say(const struct call *call, size_t *odd)
 {
-	const size_t count = dealbox_audit_test(call->audit, NULL, 0);
+	const size_t count = dealbox_audit_run(call->audit, NULL, 0);
 	struct dealbox_audit_test *tests = calloc(count, sizeof(*tests));
 	struct json_object *object;
 
 	*odd = 0;
 	if (!tests)
 		return false;
-	dealbox_audit_test(call->audit, tests, count);
+	dealbox_audit_run(call->audit, tests, count);
 	for (size_t i = 0; i < count; i++) {
 		const struct dealbox_audit_test *t = &tests[i];
 		const bool suspicious = t->enough && t->corrected < SUSPICIOUS;

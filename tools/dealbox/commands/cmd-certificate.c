@@ -322,7 +322,7 @@ static void head_compare(struct call *call, const char *path, const struct blob 
 	int64_t at;
 
 	for (size_t i = 0; i < call->log_count; i++) {
-		dealbox_log_key(call->logs[i], &key);
+		dealbox_log_get_key(call->logs[i], &key);
 		if (strcmp(key.name, head->origin))
 			continue;
 		known = true;

@@ -369,7 +369,7 @@ static void look_machine(struct finding *f)
 		find(f, FOUND_GOOD, "", "dealboxd has %d machine%s", count, count == 1 ? "" : "s");
 		return;
 	}
-	if (dealbox_machine_list(NULL, &list, &reason)) {
+	if (dealbox_machine_list_new(NULL, &list, &reason)) {
 		find(f, FOUND_BAD, reason.next, "%s", reason.what);
 		return;
 	}

@@ -663,7 +663,7 @@ static enum status head_send(struct call *call, const struct pool_identity *iden
 		fault_say(certifier->certificates_path, &error);
 		return STATUS_INPUT;
 	}
-	dealbox_log_key(log, &key);
+	dealbox_log_get_key(log, &key);
 	head.origin = key.name;
 	memcpy(head.key, key.key, sizeof(head.key));
 	if (head_make(call, certifier, log, &head, &continues)) {

@@ -136,7 +136,7 @@ static enum status law_rules(struct ruling_text *law, const char *name)
 		    r->shuffles_advised);
 	say("  %s", translated(law, r->director ? N_("who decides: the Director") :
 			       N_("who decides: the players")));
-	for (n = 0; (p = dealbox_paragraph(n)); n++)
+	for (n = 0; (p = dealbox_paragraph_get(n)); n++)
 		if (p->rules & 1u << r->rules)
 			say("%-12s%s", p->reference, translated(law, p->text));
 	return STATUS_DONE;
@@ -162,11 +162,11 @@ static enum status law_explain(struct ruling_text *law, const char *reference)
 	unsigned int found = 0;
 	size_t n, rules;
 
-	for (rules = 0; (r = dealbox_ruleset((enum dealbox_rules)rules)); rules++) {
+	for (rules = 0; (r = dealbox_ruleset_get((enum dealbox_rules)rules)); rules++) {
 		if (colon && (strlen(r->name) != (size_t)(colon - reference) ||
 			      strncmp(r->name, reference, strlen(r->name))))
 			continue;
-		for (n = 0; (p = dealbox_paragraph(n)); n++) {
+		for (n = 0; (p = dealbox_paragraph_get(n)); n++) {
 			const char *text;
 
 			if (!paragraph_fits(p, (unsigned int)rules, wanted))

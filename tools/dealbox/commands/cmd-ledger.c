@@ -52,7 +52,7 @@ static const struct {
 /* Returns NULL if the job has no law, or one that this program does not know. */
 static const struct dealbox_ruleset *job_rules(const struct dealbox_ledger_job *job)
 {
-	return job->law ? dealbox_ruleset(job->law - 1) : NULL;
+	return job->law ? dealbox_ruleset_get(job->law - 1) : NULL;
 }
 
 /* Writes the law of a job that has one: "rubber, E deals"; else "". */

@@ -127,7 +127,7 @@ static void head_json(const struct dealbox_log *log, const struct dealbox_checkp
 	char spoken[DEALBOX_LOG_SPOKEN], *text;
 	struct dealbox_log_key key;
 
-	dealbox_log_key(log, &key);
+	dealbox_log_get_key(log, &key);
 	text = dealbox_log_key_print(&key);
 	dealbox_checkpoint_spoken(head, spoken);
 	json_add_text(object, "key", text);
@@ -628,7 +628,7 @@ static bool log_key_find(struct call *call, const struct dealbox_log *log, struc
 	struct dealbox_log *one;
 
 	if (log) {
-		dealbox_log_key(log, key);
+		dealbox_log_get_key(log, key);
 	} else if (call->pc_given) {
 		memset(key, 0, sizeof(*key));
 		strcpy(key->name, given[0].head.origin);
@@ -648,7 +648,7 @@ static bool log_key_find(struct call *call, const struct dealbox_log *log, struc
 			fault_say(given[i].path, &error);
 			return false;
 		}
-		dealbox_log_key(one, key);
+		dealbox_log_get_key(one, key);
 		dealbox_log_free(one);
 	}
 	key_hex(key->key, hex);
@@ -724,7 +724,7 @@ static void leaf_check(struct call *call, const struct given *g, const struct de
 		result(call, false, g->path, "the certificate in it: %s", error.what);
 		return;
 	}
-	dealbox_log_key(one, &signer);
+	dealbox_log_get_key(one, &signer);
 	if (dealbox_log_size(one) != 1 || strcmp(signer.name, key->name) ||
 	    memcmp(signer.key, key->key, sizeof(key->key))) {
 		result(call, false, g->path, "the certificate in it is of another log");

@@ -242,7 +242,7 @@ static enum status show_all(bool json)
 	struct dealbox_error reason;
 	size_t count, n;
 
-	if (dealbox_machine_list(NULL, &list, &reason)) {
+	if (dealbox_machine_list_new(NULL, &list, &reason)) {
 		complain(reason.next, "%s", reason.what);
 		return STATUS_MACHINE;
 	}

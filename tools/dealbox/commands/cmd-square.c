@@ -265,7 +265,7 @@ static enum status show_run(struct call *call)
 		say("Hash of keys   %s", *dealbox_square_hash(call->t.square) ?
 		    dealbox_square_hash(call->t.square) : "none: not published");
 	}
-	for (unsigned int p = 1; !dealbox_square_phase(call->t.square, p, &phase); p++) {
+	for (unsigned int p = 1; !dealbox_square_get_phase(call->t.square, p, &phase); p++) {
 		if (call->json) {
 			object = json_line("phase");
 			json_add_number(object, "phase", p);
@@ -313,7 +313,7 @@ static bool phase_deal(struct call *call, unsigned int number)
 	unsigned long first = call->first ? call->first : 1;
 	unsigned long last = call->last;
 
-	if (dealbox_square_phase(call->t.square, number, &phase)) {
+	if (dealbox_square_get_phase(call->t.square, number, &phase)) {
 		complain("`dealbox square show` lists them", "%s: there is no phase %u",
 			 call->t.sqd, number);
 		return false;
@@ -326,8 +326,8 @@ static bool phase_deal(struct call *call, unsigned int number)
 		return false;
 	}
 	for (; first <= last; first++) {
-		if (dealbox_square_session(call->t.square, number, (unsigned int)first,
-					   call->reserve, call->boards, &session, &error)) {
+		if (dealbox_square_get_session(call->t.square, number, (unsigned int)first,
+					       call->reserve, call->boards, &session, &error)) {
 			fault_say(call->t.sqd, &error);
 			return false;
 		}

@@ -162,7 +162,7 @@ static bool judged(struct front *front, const struct dealbox_dealing_news *news)
 	run->exact = news->exact;
 	run->is_void = !news->exact;
 	if (!news->exact)
-		dealbox_dealing_command(front->dealing, DEALBOX_DEALING_CANCEL, 0, 0);
+		dealbox_dealing_do(front->dealing, DEALBOX_DEALING_CANCEL, 0, 0);
 	return true;
 }
 

@@ -209,9 +209,9 @@ static void read_keys(struct front *f)
 	if (!f->listens || (!f->capture && !answer_keys_typed(&f->keys, f->language, &f->asked, 1,
 							      typed, (size_t)size, &answer)))
 		return;
-	if (dealbox_dealing_command(f->dealing, answer.command,
-				    answer.board ? answer.board : answer.asked.board,
-				    answer.asked.copy))
+	if (dealbox_dealing_do(f->dealing, answer.command,
+			       answer.board ? answer.board : answer.asked.board,
+			       answer.asked.copy))
 		complain(dealbox_law_translate(f->language,
 					       N_("type the number that is on its label")),
 			 dealbox_law_translate(f->language, N_("the job has no board %u")),
@@ -256,7 +256,7 @@ static bool take_news(struct front *f, enum front_end *end)
 			count(f);
 			if (f->judged(f, &news))
 				break;
-			dealbox_dealing_command(f->dealing, DEALBOX_DEALING_PAUSE, 0, 0);
+			dealbox_dealing_do(f->dealing, DEALBOX_DEALING_PAUSE, 0, 0);
 			*end = FRONT_FAILED;
 			return false;
 		case DEALBOX_DEALING_PROMPT:
@@ -294,8 +294,8 @@ static enum front_end stop(struct front *f, int signals)
 	int left = PAUSE_MS;
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	dealbox_dealing_command(f->dealing,
-				f->give_up ? DEALBOX_DEALING_CANCEL : DEALBOX_DEALING_PAUSE, 0, 0);
+	dealbox_dealing_do(f->dealing,
+			   f->give_up ? DEALBOX_DEALING_CANCEL : DEALBOX_DEALING_PAUSE, 0, 0);
 	while ((f->give_up || ((moves(f) || under_way(f)) && !stands_still(f))) && left > 0 &&
 	       !stop_asked(signals)) {
 		struct pollfd wait[] = {
@@ -365,7 +365,7 @@ static bool is_there(const char *uri)
 	if (uri && !strncmp(uri, "emu:", 4))
 		return !access(uri + 4, F_OK);
 	if ((uri && strncmp(uri, "usb:", 4) && strncmp(uri, "local:", 6)) ||
-	    dealbox_machine_list(NULL, &list, NULL))
+	    dealbox_machine_list_new(NULL, &list, NULL))
 		return false;
 	count = dealbox_machine_list_count(list);
 	for (n = 0; uri && n < count; n++)

@@ -210,9 +210,9 @@ static bool session_make(const struct proof *proof, const struct dealbox_square_
 	const bool open = !strcmp(phase->boards, "?");
 
 	memset(session, 0, sizeof(*session));
-	if (dealbox_square_session(dealbox_manifest_square(proof->manifest), p, n, reserve,
-				   open ? proof->boards ? proof->boards : "1" : NULL,
-				   &session->square, NULL))
+	if (dealbox_square_get_session(dealbox_manifest_square(proof->manifest), p, n, reserve,
+				       open ? proof->boards ? proof->boards : "1" : NULL,
+				       &session->square, NULL))
 		return false;
 	session->any_board = open && !proof->boards;
 	session->promised = !reserve;
@@ -228,7 +228,7 @@ static void session_classify(const struct proof *proof, const char *name,
 	const struct dealbox_square *square = dealbox_manifest_square(proof->manifest);
 	struct dealbox_square_phase phase;
 
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++)
 		for (unsigned int n = 1;
 		     n <= (phase.sessions ? phase.sessions : DEALBOX_SQUARE_SESSIONS); n++)
 			for (int reserve = 0; reserve < 2; reserve++)
@@ -246,7 +246,7 @@ bool proof_find_sessions(struct proof *proof)
 	struct dealbox_square_phase phase;
 	struct proof_session session;
 
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++)
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++)
 		for (unsigned int n = 1; n <= phase.sessions; n++)
 			if (session_make(proof, &phase, p, n, false, &session) &&
 			    !session_add(proof, &session))

@@ -48,7 +48,7 @@ static void ruling_json(const struct ruling_text *law, const struct dealbox_ruli
 
 	json_add_number(object, "line", r->line);
 	json_add_text(object, "ruling", dealbox_ruling_kind_name(r->kind));
-	json_add_text(object, "rules", dealbox_ruleset(r->rules)->name);
+	json_add_text(object, "rules", dealbox_ruleset_get(r->rules)->name);
 	json_add_text(object, "reference", r->reference);
 	if (r->see)
 		json_add_text(object, "see", r->see);
@@ -130,7 +130,7 @@ void ruling_text_print(const struct dealbox_ruling *r, void *context)
 		used += (size_t)snprintf(facts + used, sizeof(facts) - used, "%s%lu",
 					 n ? ", " : "", r->facts[n]);
 	say("%s:%lu: %s, %s %s [%s]", law->source, r->line,
-	    translated(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset(r->rules)->name,
+	    translated(law, dealbox_ruling_kind_name(r->kind)), dealbox_ruleset_get(r->rules)->name,
 	    r->reference, facts);
 	say("    %s", text);
 }

@@ -94,14 +94,15 @@ bool session_find(const struct dealbox_square *square, const char *path, const c
 	const size_t length = strcspn(name, ".");
 	struct dealbox_square_phase phase;
 
-	for (unsigned int p = 1; !dealbox_square_phase(square, p, &phase); p++) {
+	for (unsigned int p = 1; !dealbox_square_get_phase(square, p, &phase); p++) {
 		/* A phase may have an unlimited number of sessions. */
 		const unsigned int last = phase.sessions ? phase.sessions : DEALBOX_SQUARE_SESSIONS;
 		const bool open = !strcmp(phase.boards, "?");
 
 		for (unsigned int s = 1; s <= 2 * last; s++) {
-			if (dealbox_square_session(square, p, (s + 1) / 2, s % 2 == 0,
-						   open ? boards ? boards : "1" : NULL, out, NULL))
+			if (dealbox_square_get_session(square, p, (s + 1) / 2, s % 2 == 0,
+						       open ? boards ? boards : "1" : NULL, out,
+						       NULL))
 				continue;
 			if (strlen(out->file) != length || strncmp(out->file, name, length))
 				continue;
