@@ -19,7 +19,9 @@ def symbols(library):
     for line in lines:
         place, _, rest = line.rpartition(':')
         kind, name = rest.split()[-2:]
-        room, _, file = place.rpartition(':')[2].removesuffix('.c.o').partition('_')
+        # nm gives the path of an object that the library only refers to
+        name_of_object = place.rpartition(':')[2].rpartition('/')[2]
+        room, _, file = name_of_object.removesuffix('.c.o').partition('_')
         if file and room != 'meson-generated':
             rooms[room][file][kind in 'Uvw'].add(name)
     return rooms
