@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """An audit of deals that have been played."""
-from typing import Any, List, NamedTuple, Optional
+import dataclasses
+from typing import Any, List, Optional
 
 from ._dealbox import ffi, lib
 from .core import c_string, check, documented, got, text_of
 from .sets import Set
 
 
-class Test(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Test:
     """One test of all deals together. p is None if there were too few."""
     name: str
     what: str
@@ -15,7 +17,8 @@ class Test(NamedTuple):
     corrected: Optional[float]
 
 
-class Finding(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Finding:
     """deals in a row from board of set on; other_set and other_board are the earlier place."""
     kind: str
     set: str

@@ -182,10 +182,13 @@ class Cards:
 
 
 class Defect:
-    """One defect of a deal: kind is DEALBOX_DEFECT_*, without the name of a card."""
+    """One defect of a deal: kind is the word of a problem of files, such as card-repeated."""
     __slots__ = ('_c',)
-    KINDS = {lib.DEALBOX_DEFECT_REPEATED: 'card repeated', lib.DEALBOX_DEFECT_MISSING: 'card missing',
-             lib.DEALBOX_DEFECT_FOREIGN: 'card not in the pack', lib.DEALBOX_DEFECT_SIZE: 'size of a hand'}
+    KINDS = {kind: text_of(lib.dealbox_code_name(code)) for kind, code in (
+        (lib.DEALBOX_DEFECT_REPEATED, lib.DEALBOX_CODE_CARD_REPEATED),
+        (lib.DEALBOX_DEFECT_MISSING, lib.DEALBOX_CODE_CARD_MISSING),
+        (lib.DEALBOX_DEFECT_FOREIGN, lib.DEALBOX_CODE_CARD_FOREIGN),
+        (lib.DEALBOX_DEFECT_SIZE, lib.DEALBOX_CODE_HAND_SIZE))}
 
     def __init__(self, c: Any) -> None:
         self._c = c

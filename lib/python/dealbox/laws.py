@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The laws of dealing: rulings on a record, as docs/law-record.md defines it."""
-from typing import Any, Callable, List, NamedTuple, Optional, Tuple
+import dataclasses
+from typing import Any, Callable, List, Optional, Tuple
 
 from ._dealbox import ffi, lib
 from .core import Facts, Single, c_string, check, documented, got, text_of, written
@@ -34,7 +35,8 @@ def rulesets() -> List[Facts]:
     return [Facts(lib.dealbox_ruleset_get(n)) for n in range(lib.DEALBOX_RULES)]
 
 
-class Paragraph(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Paragraph:
     reference: str
     text: str
 
@@ -54,7 +56,8 @@ def plan_of(rules: str, dealer: int, plan_id: int = 1) -> Plan:
     return Plan(c)
 
 
-class Ruling(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Ruling:
     """lines: those that it is based on. line: where it is given. text: a line for programs."""
     kind: str
     reference: str
@@ -67,7 +70,8 @@ class Ruling(NamedTuple):
         return dict(self.sentences)[language]
 
 
-class Judgement(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Judgement:
     deal: int
     known: bool
     board: Optional[int]

@@ -2,10 +2,11 @@
 """Machines: found, opened, commanded, and read, also with asyncio."""
 import asyncio
 import collections
+import dataclasses
 import errno
 import select
 from types import TracebackType
-from typing import Any, AsyncIterator, Callable, Deque, List, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, AsyncIterator, Callable, Deque, List, Optional, Sequence, Tuple, Type
 
 from ._dealbox import ffi, lib
 from .core import Error, Facts, Single, c_string, check, documented, secret, text_of
@@ -14,7 +15,8 @@ from .plans import Event, Plan
 EVENTS = 64     # that are read at a time
 
 
-class Found(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Found:
     uri: str
     serial: str
     port: str

@@ -1,10 +1,37 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Plans, events, traces, and verdicts."""
+import enum
 from typing import Any, Iterator, List, Optional
 
 from ._dealbox import ffi, lib
 from .cards import BRIDGE, Deal, Pack
 from .core import Facts, c_string, check, documented, got, secret, text_of, written
+
+
+class EventClass(enum.IntEnum):
+    """What an event is about; UNKNOWN, too, for classes of a later library."""
+    UNKNOWN = lib.DEALBOX_EVENT_UNKNOWN
+    MACHINE = lib.DEALBOX_EVENT_MACHINE
+    DEAL = lib.DEALBOX_EVENT_DEAL
+    HELD = lib.DEALBOX_EVENT_HELD
+    VOID = lib.DEALBOX_EVENT_VOID
+    DRIVER = lib.DEALBOX_EVENT_DRIVER
+
+    @classmethod
+    def _missing_(cls, value: object) -> 'EventClass':
+        return cls.UNKNOWN
+
+
+class Basis(enum.IntEnum):
+    """What a verdict rests on; NONE, too, for what only a later library knows."""
+    NONE = lib.DEALBOX_BASIS_NONE
+    GATES = lib.DEALBOX_BASIS_GATES
+    SENSORS = lib.DEALBOX_BASIS_SENSORS
+    HAND = lib.DEALBOX_BASIS_HAND
+
+    @classmethod
+    def _missing_(cls, value: object) -> 'Basis':
+        return cls.NONE
 
 
 class Plan:
@@ -77,8 +104,8 @@ class Event(Facts):
 
     @property
     @documented('dealbox_event_classify')
-    def event_class(self) -> int:
-        return int(lib.dealbox_event_classify(self._c.type))
+    def event_class(self) -> EventClass:
+        return EventClass(lib.dealbox_event_classify(self._c.type))
 
     @property
     @documented('dealbox_event_code_open')
@@ -170,8 +197,8 @@ class Verdict:
 
     @property
     @documented('dealbox_verdict_basis')
-    def basis(self) -> int:
-        return int(lib.dealbox_verdict_basis(self._c))
+    def basis(self) -> Basis:
+        return Basis(lib.dealbox_verdict_basis(self._c))
 
     @property
     @documented('dealbox_verdict_identified')
@@ -205,4 +232,4 @@ def verify(plan: Plan, trace: Trace, *, capabilities: int) -> Verdict:
     return Verdict(out[0])
 
 
-__all__ = ['Difference', 'Event', 'Plan', 'Trace', 'Verdict', 'verify']
+__all__ = ['Basis', 'Difference', 'Event', 'EventClass', 'Plan', 'Trace', 'Verdict', 'verify']

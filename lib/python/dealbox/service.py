@@ -4,10 +4,11 @@ The service dealboxd, over D-Bus with asyncio. docs/daemon.md says what each mem
 the errors; io.dealbox1.*.xml has the types.
 """
 import asyncio
+import dataclasses
 import os
 import weakref
 from types import TracebackType
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Type
 
 from dbus_next.aio.message_bus import MessageBus
 from dbus_next.constants import BusType, MessageType
@@ -29,7 +30,8 @@ class ServiceError(Exception):
         self.name, self.text = name, text
 
 
-class Judged(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Judged:
     """The signal Verdict: that on one board; job is the path of its job. docs/daemon.md has the facts."""
     job: str
     board: int
@@ -45,12 +47,14 @@ class Judged(NamedTuple):
         return str(self.facts.get('text', ''))
 
 
-class Finished(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Finished:
     """The last copy of a job is recorded."""
     job: str
 
 
-class Changed(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Changed:
     """New properties of a machine or a job."""
     path: str
     interface: str
@@ -68,7 +72,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-class Gone(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Gone:
     """The service has left the bus. Its jobs go on when it is back."""
 
 

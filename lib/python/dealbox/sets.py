@@ -3,7 +3,7 @@
 import dataclasses
 import errno
 import os
-from typing import TYPE_CHECKING, Any, Iterator, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Union
 
 from ._dealbox import ffi, lib
 from .cards import BRIDGE, Cards, Deal, Deals, Pack, Seat, Vulnerable
@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import pandas  # type: ignore[import]
 
 
-class Format(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Format:
     name: str
     title: str
     writable: bool

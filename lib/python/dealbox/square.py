@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Square Deal: deals that everybody can check after the tournament."""
-from typing import Any, NamedTuple, Optional
+import dataclasses
+from typing import Any, Optional
 
 from ._dealbox import ffi, lib
 from .cards import Random
@@ -8,14 +9,16 @@ from .core import c_string, check, documented, got, secret, text_of
 from .sets import Set
 
 
-class Phase(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Phase:
     sessions: int
     boards: str
     prefix: str
     description: str
 
 
-class Session(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Session:
     phase: int
     session: int
     reserve: bool
@@ -130,7 +133,7 @@ class Square:
 
     @documented('dealbox_square_add_phase')
     def add_phase(self, phase: Phase) -> None:
-        strings = [ffi.new('char[]', c_string(text)) for text in phase[1:]]
+        strings = [ffi.new('char[]', c_string(text)) for text in (phase.boards, phase.prefix, phase.description)]
         c = ffi.new('struct dealbox_square_phase *', [phase.sessions, *strings])
         error = ffi.new('struct dealbox_error *')
         check(lib.dealbox_square_add_phase(self._c, c, error), error=error)

@@ -70,6 +70,8 @@ def deals_exactly(*options):
         with dealbox.Machine(uri) as machine:
             verdict, status, trace = asyncio.run(deal_one(machine, dealbox.Plan.by_card(deal)))
             assert verdict and verdict.exact and str(verdict).startswith('exact duplicate'), verdict
+            assert verdict.basis is dealbox.Basis.SENSORS, verdict.basis
+            assert {event.event_class for event in trace} >= {dealbox.EventClass.MACHINE, dealbox.EventClass.DEAL}
             assert dealbox.state_name(status.state) == 'done' and status.counts[:4] == (13,) * 4, (status.state, status.counts)
             assert sum(event.type == CARD_READ for event in trace) == 52 and not trace.gap
             # of another deal it is no duplicate

@@ -3,6 +3,7 @@
 import array
 import contextlib
 import copy
+import dataclasses
 import errno
 import gc
 import io
@@ -78,7 +79,7 @@ def test_a_bad_deal_has_its_defects():
     card = next(iter(hands[1]))
     hands[0] = dealbox.Cards(hands[0].mask | 1 << card)
     defects = Deal.of_hands(hands).check()
-    assert [(d.kind, d.hands) for d in defects] == [('card repeated', [0, 1]), ('size of a hand', [0])]
+    assert [(d.kind, d.hands) for d in defects] == [('card-repeated', [0, 1]), ('hand-size', [0])]
     assert defects[0].card == card and defects[1].card is None
     assert (defects[1].count, defects[1].expected) == (14, 13)
     for defect in defects:
@@ -352,12 +353,29 @@ def test_a_plan_wants_a_deal():
 def test_a_trace_without_a_deal_is_not_exact():
     verdict = dealbox.verify(dealbox.Plan.by_card(dealbox.Random().deal()), dealbox.Trace(1), capabilities=0)
     assert not verdict and not verdict.exact and verdict.differences and 'not an exact' in str(verdict)
-    assert verdict.differences[0].name == 'not-started' and verdict.basis == dealbox.lib.DEALBOX_BASIS_NONE
+    assert verdict.differences[0].name == 'not-started' and verdict.basis is dealbox.Basis.NONE
     differences = verdict.differences
     del verdict
     gc.collect()
     assert [str(d) for d in differences] and all(hidden(d) is None for d in differences)
     raises(TypeError, dealbox.verify, dealbox.Plan.capture(0), dealbox.Trace(1))
+
+
+def test_numbers_of_a_later_library_are_no_error():
+    assert dealbox.Basis(2) is dealbox.Basis.SENSORS and dealbox.Basis(99) is dealbox.Basis.NONE
+    assert dealbox.EventClass(4) is dealbox.EventClass.VOID
+    assert dealbox.EventClass(99) is dealbox.EventClass.UNKNOWN
+
+
+def test_results_are_read_by_name_so_that_they_can_grow():
+    rulings = laws.Judge().record('rules duplicate-2017\npack\nboard 1\nN deal N faceup\nE notes misdeal\n')
+    for result in dealbox.Found('emu:/x', '', '', ''), dealbox.formats()[0], rulings[0], laws.Judge().result, \
+            laws.paragraph('duplicate-2017', '6D1'), audit.Audit().tests()[0], square.Phase(1, '1-8', 'a#', 'b#'):
+        assert dataclasses.is_dataclass(result)
+        raises(TypeError, tuple, result)
+        raises(TypeError, lambda: result[0])
+        name = dataclasses.fields(result)[0].name
+        raises(dataclasses.FrozenInstanceError, setattr, result, name, None)
 
 
 def test_differences_do_not_tell_the_deal():
