@@ -338,7 +338,7 @@ int usb_place_find(const char *place, struct usb_place *out, struct dealbox_erro
 	if (search.count == 1)
 		return 0;
 	if (search.count)
-		return error_set(reason, -EINVAL, 0, "name one by its port: `dealbox machines`",
+		return error_set(reason, -ENOTUNIQ, 0, "name one by its port: `dealbox machines`",
 				 "%u machines are '%s'", search.count, place);
 	if (!*place)
 		return reason_no_machine(reason);

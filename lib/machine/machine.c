@@ -26,7 +26,7 @@ static int only_machine(char *uri, size_t size, struct dealbox_error *reason)
 	if (count == 1)
 		snprintf(uri, size, "%s", dealbox_machine_list_uri(list, 0));
 	else if (count)
-		ret = error_set(reason, -EINVAL, 0, "name one; `dealbox machines` lists them",
+		ret = error_set(reason, -ENOTUNIQ, 0, "name one; `dealbox machines` lists them",
 				"there are %zu machines, and none was named", count);
 	else
 		ret = reason_no_machine(reason);

@@ -67,6 +67,30 @@ static void unknown_flags(void **state)
 	assert_non_null(strstr(reason.what, "unknown flag"));
 }
 
+static size_t several;	/* machines that are said to be there; 0 = those that are */
+
+size_t __real_dealbox_machine_list_count(const struct dealbox_machine_list *list);
+size_t __wrap_dealbox_machine_list_count(const struct dealbox_machine_list *list);
+
+size_t __wrap_dealbox_machine_list_count(const struct dealbox_machine_list *list)
+{
+	return several ? several : __real_dealbox_machine_list_count(list);
+}
+
+/* A program then asks which one, as it does not after a wrong address. */
+static void which_of_several(void **state)
+{
+	struct dealbox_machine *machine;
+	struct dealbox_error reason;
+
+	(void)state;
+	several = 2;
+	assert_int_equal(dealbox_machine_open(NULL, 0, &machine, &reason), -ENOTUNIQ);
+	several = 0;
+	assert_null(machine);
+	assert_non_null(strstr(reason.what, "there are 2 machines"));
+}
+
 static void emulators_are_listed_where_one_listens(void **state)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -196,6 +220,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_no_address),
 		cmocka_unit_test(unknown_flags),
+		cmocka_unit_test(which_of_several),
 		cmocka_unit_test(emulators_are_listed_where_one_listens),
 		cmocka_unit_test(reasons),
 		cmocka_unit_test(processes_by_name),

@@ -28,9 +28,21 @@
  *	-EPROTO		the machine violated the protocol
  *	-EOPNOTSUPP	the machine lacks the capability
  *	-ENODATA	the machine has no attestation
+ *	-EIO		a transfer failed
+ *	-EPIPE		the machine refused a request that every machine must support
+ *	-EINTR		a signal interrupted the call; the machine may have done it
  *	-EINVAL		the call is invalid, for instance a plan with a pocket that
  *			the machine does not have
- * dealbox_machine_error() has the sentence.
+ *	-ENOMEM		out of memory
+ * Opening a machine has these as well:
+ *	-EINVAL		the address is none, or a flag is unknown
+ *	-ENOTUNIQ	there are several machines of that address, or none was named: ask which
+ *	-EACCES		no permission
+ *	-ENOENT		there is no such file or device
+ *	-ECONNREFUSED	nobody listens on the socket
+ *	-ENOTTY		the device is not a machine, or the kernel module is too old
+ * Other values are possible, of the system and of later versions: they are failures, too.
+ * dealbox_machine_error() has the sentence; of opening, the error that the caller gave.
  */
 #ifndef DEALBOX_MACHINE_H
 #define DEALBOX_MACHINE_H
