@@ -102,8 +102,10 @@ export function now_view(main, app) {
 	function draw() {
 		const { service, language } = app;
 		const open = Object.entries(service.jobs).filter(([, job]) => ["open", "paused", "repeat"].includes(job.State));
-		const stopped = open.map(([, job]) => job).find(job => job.State === "repeat");
-		const done = stopped || (!open.length && app.finished ? service.jobs[app.finished] : null);
+		/* one that has stopped is the news until another job has come */
+		const newest = Object.values(service.jobs).sort((a, b) => b.Id - a.Id)[0];
+		const done = newest && newest.State === "repeat" ? newest :
+			app.finished && open.every(([, job]) => job.State === "repeat") ? service.jobs[app.finished] : null;
 		const shown_of = one => present(service.machines[one], done, language);
 
 		path = choose_machine(service.machines, path, app.pinned, service.since);

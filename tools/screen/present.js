@@ -52,7 +52,7 @@ export const STATES = {
 	"gate-late": { tone: "look", shape: "card", title: N_("The computer was too slow"), place: 2 },
 	"feed-timeout": { tone: "look", shape: "card", title: N_("No card came"), place: 1 },
 
-	"deck-short": { tone: "void", shape: "void", title: N_("Deal it again: cards are missing"), board: true, place: "machine", first: true },
+	"deck-short": { tone: "void", shape: "void", title: N_("Deal it again: cards are missing"), board: true, place: "machine", first: true, titled: true },
 	"card-repeated": { tone: "void", shape: "void", title: N_("Deal it again: same card twice"), board: true, place: 2, first: true },
 	"deck-wrong": { tone: "void", shape: "void", title: N_("Deal it again: deck not complete"), board: true, place: "machine", first: true, titled: true },
 	"wrong-pocket": { tone: "void", shape: "void", title: N_("Deal it again: wrong pocket"), board: true, place: 3 },
@@ -69,7 +69,7 @@ export const STATES = {
 	"confirm-empty": { tone: "ask", shape: "ask", title: N_("Is it empty? Look into all pockets"), board: true },
 
 	"number-unread": { tone: "ask", shape: "ask", title: N_("Number not read: is it this board?"), board: true },
-	"number-range": { tone: "look", shape: "out", title: N_("Not in this job. Take it out"), board: true, next: true },
+	"number-range": { tone: "look", shape: "out", title: N_("Not in this job. Take it out"), board: true, plain: true, next: true },
 	"number-other": { tone: "look", shape: "other", title: N_("Wrong board is in. Put in this one"), board: true },
 	"number-done": { tone: "look", shape: "out", title: N_("Dealt already. Take it out"), board: true, next: true },
 
@@ -178,19 +178,24 @@ function void_steps(language, machine, facts) {
 			   say(language, N_("Same card: one is from another deck (see its back); take it away. Different: one was misread; turn the deck end to end, face down.")));
 	if (facts.shuffled)
 		return (look ? [...steps, say(language, N_("Empty the board."))] : steps).map(text => step(text));
-	/* counted in the order of hands: this deck lies together before it is judged */
-	const counted = ["deck-wrong", "deck-short"].includes(machine.State) && { cards: cards_total(machine), hand: Math.floor(cards_total(machine) / 4) };
+	/* a card that is missing, or one too many, may have gone into the board before: that one is counted, whatever this deck has */
+	const short = machine.State === "deck-short", counted = (short || machine.State === "deck-wrong") &&
+		{ cards: cards_total(machine), hand: Math.floor(cards_total(machine) / 4) };
 
-	if (counted)
-		steps.push(say(language, N_("Put the board's cards to the rest of the deck and count, without the stop card: {cards}."), counted),
+	if (short)
+		steps.push(say(language, N_("Count its cards, without the stop card: {cards}."), counted),
+			   say(language, N_("If it is not {cards}: look for the missing cards in the machine and on the floor."), counted));
+	else if (counted)
+		steps.push(say(language, N_("Put the board's cards with the rest of the deck and count them, without the stop card: {cards}."), counted),
 			   say(language, N_("If it is not {cards}: find the missing card, or take the extra one away."), counted));
-	if (machine.State === "deck-wrong")
-		steps.push(say(language, N_("If it is {cards}: count the board dealt just before. If it has not {hand} a pocket, empty it, and tap its ✓ under Jobs."), counted));
-	else if (row.first && !look && !counted)
+	if (counted)
+		steps.push(say(language, N_("Also count the board dealt here just before. If it does not have {hand} a pocket: empty it, and tap its ✓ under Jobs to deal it again."), counted));
+	else if (row.first && !look)
 		steps.push(what_to_mind(language, machine.State));
-	steps.push(say(language, look ? N_("Empty the board. Put its cards and the rest of the deck back into the hopper, face down.") :
-			counted && machine.State === "deck-wrong" ? N_("Put this deck back into the hopper, face down, and the stop card behind it.") :
-			N_("Put the board's cards and the rest of the deck back into the hopper, face down.")));
+	steps.push(look ? say(language, N_("Empty the board. Put its cards and the rest of the deck back into the hopper, face down.")) :
+		short ? say(language, N_("Put this deck back into the hopper, face down.")) :
+		counted ? say(language, N_("Put this deck back into the hopper, face down, and the stop card behind it.")) :
+		say(language, N_("Put the board's cards and the rest of the deck back into the hopper, face down.")));
 	steps.push(facts.board ? say(language, N_("Put board {board} in again. Then the screen asks whether it is empty."), facts) :
 		   say(language, N_("Put the board in again. Then the screen asks whether it is empty.")));
 	return steps.map(text => step(text));
@@ -242,11 +247,11 @@ function keys_of(language, machine, facts) {
 function mind_of(language, machine, facts, row) {
 	const found = [];
 
+	if (state_row(machine.State).empties && (!row.first || facts.shuffled))
+		found.push(what_to_mind(language, machine.State));
 	/* where the hopper is empty, there is none */
 	if (state_row(machine.State).empties && !facts.shuffled && machine.State !== "deck-short")
 		found.push(say(language, N_("A second deck in the hopper: lift it out, and put it in again after this one.")));
-	if (state_row(machine.State).empties && (!row.first || facts.shuffled))
-		found.push(what_to_mind(language, machine.State));
 	if (machine.State === "placeholder-deal" && (machine.Keys || []).includes("skip"))
 		found.push(say(language, N_("Only if board {board} is not played tonight, skip it."), facts));
 	else if ((machine.Keys || []).includes("skip") && WORTH.skip.includes(machine.State))

@@ -376,6 +376,34 @@ def released(screen):
     screen.says('Boards of this set were dealt for .+ already', '.bad')
 
 
+def stopped(screen):
+    """A job whose deals were dealt for another session meanwhile: the machine says so, and leads to a new job."""
+    world = screen.world
+    name, path = 'EMU2', '/io/dealbox1/machine/EMU2'
+    jobs = [world.add_job(world.add_set(session)[0], [23], automatic_start=True, machines=[name])
+            for session in ('monday', 'tuesday')]
+    for job, state in zip(jobs, ('done', 'repeat')):
+        wait('the question', lambda: world.machines()[path]['State'] == 'insert-board')
+        world.tell(name, 'hopper fill')
+        world.tell(name, 'insert')
+        wait(state, lambda: world.job(job)['State'] == state)
+        world.take_out(name)
+    screen.open('now')
+    screen.says(r'Old file\? Make a new job\s+A board of this job was dealt for another session', '.hero')
+    assert 'Pause' not in screen.text('.job')
+    wait('the view', lambda: screen.one('main').send_keys('j') or screen.all('.drop'))
+    # until that job is there, and done
+    job = world.add_job(world.add_set('monday')[0], [24], automatic_start=True, machines=[name])
+    screen.open('now')
+    screen.says('Put it in, empty', '.hero')
+    world.tell(name, 'hopper fill')
+    world.tell(name, 'insert')
+    wait('the board', lambda: world.job(job)['State'] == 'done')
+    world.take_out(name)
+    screen.says(r'Done\s+1 board is dealt', '.hero')
+    world.object(jobs[1], 'Job').Cancel()
+
+
 def no_complaint(browser):
     found = complaints(browser)
     assert not found, found
@@ -404,6 +432,7 @@ def main():
             tap.run(job_goes_on, screen, name='a job is paused, resumed and cancelled')
             tap.run(found, screen, name='a machine is found by its lamp')
             tap.run(released, screen, name='a board that is locked in is released')
+            tap.run(stopped, screen, name='a job that was dealt for another session')
             tap.run(no_complaint, browser, name='nothing on the console')
         finally:
             browser.quit()
