@@ -115,9 +115,12 @@ const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set *set)
 	return set->pack;
 }
 
-void dealbox_set_mark(struct dealbox_set *set, unsigned int marks)
+int dealbox_set_mark(struct dealbox_set *set, unsigned int marks)
 {
+	if (marks & ~(DEALBOX_MARK_RESTRICTED | DEALBOX_MARK_UNPLAYED))
+		return -EINVAL;
 	set->marks = marks;
+	return 0;
 }
 
 unsigned int dealbox_set_marks(const struct dealbox_set *set)

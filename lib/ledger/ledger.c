@@ -396,12 +396,18 @@ void dealbox_ledger_free(struct dealbox_ledger *l)
 	sodium_free(l);
 }
 
+#define FLAGS_TO_WRITE	(DEALBOX_LEDGER_CREATE | DEALBOX_LEDGER_RESTORED)
+#define FLAGS		(DEALBOX_LEDGER_WRITE | FLAGS_TO_WRITE)
+
 int dealbox_ledger_open(struct dealbox_ledger *l, const char *path, unsigned int flags)
 {
 	int err;
 
 	if (l->path)
 		return ledger_fail(l, -EALREADY, "%s: is open", l->path);
+	if (flags & ~FLAGS || (flags & FLAGS_TO_WRITE && !(flags & DEALBOX_LEDGER_WRITE)))
+		return ledger_fail(l, -EINVAL, "%s: cannot be opened with the flags %#x", path,
+				   flags);
 	l->write = flags & DEALBOX_LEDGER_WRITE;
 	l->path = strdup(path);
 	if (!l->path || asprintf(&l->key_path, "%s.key", path) < 0 ||

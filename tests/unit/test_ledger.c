@@ -304,6 +304,22 @@ static void test_open(void **state)
 		assert_null(strstr(vfs->zName, "dealbox"));
 }
 
+static void test_flags(void **state)
+{
+	static const unsigned int bad[] = {
+		DEALBOX_LEDGER_CREATE, DEALBOX_LEDGER_RESTORED, WRITE | 8, 8, CREATE | 1U << 31,
+	};
+	struct folder *f = *state;
+
+	for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++) {
+		assert_int_equal(try_open(f->db, bad[n], NULL), -EINVAL);
+		assert_int_equal(access(f->db, F_OK), -1);
+	}
+	assert_int_equal(try_open(f->db, CREATE, NULL), 0);
+	for (size_t n = 0; n < sizeof(bad) / sizeof(bad[0]); n++)
+		assert_int_equal(try_open(f->db, bad[n], NULL), -EINVAL);
+}
+
 static void test_read_only(void **state)
 {
 	struct folder *f = *state;
@@ -3738,6 +3754,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_open),
+		TEST(test_flags),
 		TEST(test_read_only),
 		TEST(test_key),
 		TEST(test_never_overwritten),

@@ -86,6 +86,21 @@ static void what_is_no_deal_stays_out(void **state)
 	dealbox_set_free(set);
 }
 
+static void unknown_marks_are_refused(void **state)
+{
+	const unsigned int all = DEALBOX_MARK_RESTRICTED | DEALBOX_MARK_UNPLAYED;
+	struct dealbox_set *set = dealbox_set_new(NULL);
+
+	(void)state;
+	assert_int_equal(dealbox_set_mark(set, all), 0);
+	assert_int_equal(dealbox_set_mark(set, all + 1), -EINVAL);
+	assert_int_equal(dealbox_set_mark(set, 1U << 31), -EINVAL);
+	assert_int_equal(dealbox_set_marks(set), all);
+	assert_int_equal(dealbox_set_mark(set, 0), 0);
+	assert_int_equal(dealbox_set_marks(set), 0);
+	dealbox_set_free(set);
+}
+
 static void add(struct dealbox_set *set, const struct dealbox_deal *deal, int turn,
 		uint32_t number)
 {
@@ -201,6 +216,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_goes_in_comes_out),
 		cmocka_unit_test(what_is_no_deal_stays_out),
+		cmocka_unit_test(unknown_marks_are_refused),
 		cmocka_unit_test(a_set_is_checked_as_a_whole),
 		cmocka_unit_test(boards_without_numbers),
 		cmocka_unit_test(preferans),

@@ -59,7 +59,8 @@ DEALBOX_API void dealbox_ledger_free(struct dealbox_ledger *ledger);
  * @flags: DEALBOX_LEDGER_*
  *
  * Creates a ledger only if neither database nor key exist: an empty or broken file is never
- * overwritten. -ENOENT: there is none, and CREATE was not given.
+ * overwritten. -ENOENT: there is none, and CREATE was not given. -EINVAL: an unknown flag, or
+ * CREATE or RESTORED without WRITE.
  *
  * With WRITE the whole ledger is checked first, as by dealbox_ledger_verify(): some 5 ms for an
  * evening of 36 boards. Otherwise the last 64 records are checked. The file of the same name with

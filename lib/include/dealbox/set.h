@@ -60,8 +60,8 @@ DEALBOX_API const struct dealbox_pack *dealbox_set_pack(const struct dealbox_set
 #define DEALBOX_MARK_RESTRICTED	0x1	/* not wholly random, so not dealt by Law 6 */
 #define DEALBOX_MARK_UNPLAYED	0x2	/* generated, and not marked as played */
 
-/* Sets these marks and clears all others. */
-DEALBOX_API void dealbox_set_mark(struct dealbox_set *set, unsigned int marks);
+/* Sets these marks and clears all others. -EINVAL: an unknown mark; nothing is changed. */
+DEALBOX_API int dealbox_set_mark(struct dealbox_set *set, unsigned int marks);
 
 /* Returns the marks of the set. */
 DEALBOX_API unsigned int dealbox_set_marks(const struct dealbox_set *set);

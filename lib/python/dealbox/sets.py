@@ -242,7 +242,7 @@ class Set:
 
     @marks.setter
     def marks(self, marks: int) -> None:
-        lib.dealbox_set_mark(self._c, marks)
+        check(lib.dealbox_set_mark(self._c, marks), 'an unknown mark')
 
     def __len__(self) -> int:
         return int(lib.dealbox_set_count(self._c))

@@ -163,6 +163,7 @@ def test_boards_are_added():
         '2-1', Seat.WEST, dealbox.Vulnerable.EW, 'x', 3) and board.deal == deal
     assert raises(dealbox.Error, boards.add, Deal()).errno == errno.EINVAL
     boards.marks = dealbox.lib.DEALBOX_MARK_UNPLAYED
+    assert raises(dealbox.Error, setattr, boards, 'marks', 4).errno == errno.EINVAL
     assert boards.marks == dealbox.lib.DEALBOX_MARK_UNPLAYED
     # a board stays what it is when its set is gone
     del boards
