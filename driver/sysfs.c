@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * sysfs attributes (docs/ABI/testing/sysfs-class-dealbox) and the debugfs file
+ * sysfs attributes (docs/ABI/stable/sysfs-class-dealbox) and the debugfs file
  * (docs/ABI/testing/debugfs-dealbox).
  */
 #include <linux/debugfs.h>
