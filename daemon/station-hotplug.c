@@ -227,8 +227,8 @@ static int attach(struct service *s, struct dealbox_machine *machine, const char
 	snprintf(st->uri, sizeof(st->uri), "%s", uri);
 	snprintf(st->serial, sizeof(st->serial), "%s", info.serial);
 	snprintf(st->port, sizeof(st->port), "%s", port);
-	snprintf(st->model, sizeof(st->model), "%s", info.name);
-	log_message(MESSAGE_MACHINE, st->id, NULL, "%s connected, as %s", info.name, uri);
+	snprintf(st->model, sizeof(st->model), "%s", info.model);
+	log_message(MESSAGE_MACHINE, st->id, NULL, "%s connected, as %s", info.model, uri);
 	dealing_attach(&st->dealing, machine, &info);
 	return 0;
 }

@@ -154,8 +154,8 @@ void dealbox_abi_info(const struct wire_descriptor *machine,
 	out->pockets = machine->pockets;
 	out->pocket_capacity = machine->pocket_capacity;
 	out->reader = machine->reader;
-	memcpy(out->name, in->name, sizeof(in->name));
-	dealbox_abi_printable(out->name);
+	memcpy(out->model, in->name, sizeof(in->name));
+	dealbox_abi_printable(out->model);
 	if (serial)
 		memcpy(out->serial, serial,
 		       utf8_prefix(serial, sizeof(out->serial) - 1));

@@ -35,7 +35,7 @@ DEALBOX_ATTR(hopper, "%u", info->hopper);
 DEALBOX_ATTR(plan_entries, "%u", info->plan_entries);
 DEALBOX_ATTR(pockets, "%u", info->pockets);
 DEALBOX_ATTR(pocket_capacity, "%u", info->pocket_capacity);
-DEALBOX_ATTR(model, "%s", info->name);
+DEALBOX_ATTR(model, "%s", info->model);
 
 /*
  * The full serial number: GET_INFO may cut it, and two machines then look the

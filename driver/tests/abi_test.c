@@ -178,7 +178,7 @@ static void test_info_and_status(struct kunit *test)
 	serial[99] = '\0';
 	memset(&iout, 0xa5, sizeof(iout));
 	dealbox_abi_info(&machine, &info, serial, 1024, &iout);
-	KUNIT_ASSERT_EQ(test, strlen(iout.name), WIRE_NAME_SIZE);
+	KUNIT_ASSERT_EQ(test, strlen(iout.model), WIRE_NAME_SIZE);
 	KUNIT_ASSERT_EQ(test, strlen(iout.serial), sizeof(iout.serial) - 1);
 	KUNIT_ASSERT_EQ(test, iout.capabilities, machine.capabilities);
 	KUNIT_ASSERT_EQ(test, iout.protocol, WIRE_VERSION);
@@ -197,12 +197,12 @@ static void test_info_and_status(struct kunit *test)
 	/* Control characters are replaced, space and UTF-8 letters are kept. */
 	memcpy(info.name, "a \x1f\x7f~\xce\x94", 8);
 	dealbox_abi_info(&machine, &info, "\x01 \x7f!\n", 1024, &iout);
-	KUNIT_ASSERT_STREQ(test, iout.name, "a ??~\xce\x94");
+	KUNIT_ASSERT_STREQ(test, iout.model, "a ??~\xce\x94");
 	KUNIT_ASSERT_STREQ(test, iout.serial, "? ?!?");
 	/* So are those from U+0080 to U+009f, and no others of two bytes. */
 	memcpy(info.name, "\xc2\x80\xc2\x9b[\xc2\xa0\xc3\x9b\xc2", 11);
 	dealbox_abi_info(&machine, &info, "\xc2\x9f\xc2\x7f", 1024, &iout);
-	KUNIT_ASSERT_STREQ(test, iout.name, "????[\xc2\xa0\xc3\x9b\xc2");
+	KUNIT_ASSERT_STREQ(test, iout.model, "????[\xc2\xa0\xc3\x9b\xc2");
 	KUNIT_ASSERT_STREQ(test, iout.serial, "??\xc2?");
 	/* A two-byte character that does not fit is dropped whole. */
 	serial[42] = '\xce';

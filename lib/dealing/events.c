@@ -30,7 +30,7 @@ static void make_safe(char *text, size_t size)
 void dealing_sanitize(struct dealbox_info *info)
 {
 	make_safe(info->serial, sizeof(info->serial));
-	make_safe(info->name, sizeof(info->name));
+	make_safe(info->model, sizeof(info->model));
 	if (!strncmp(info->serial, "port:", 5) || strchr(info->serial, '@'))
 		*info->serial = '\0';
 }

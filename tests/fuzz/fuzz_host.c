@@ -180,7 +180,7 @@ static void one_call(struct bus *bus)
 		break;
 	case 2:
 		error = host_call(bus->host, DEALBOX_IOC_GET_INFO, &arg);
-		CHECK(memchr(arg.info.name, 0, sizeof(arg.info.name)));
+		CHECK(memchr(arg.info.model, 0, sizeof(arg.info.model)));
 		break;
 	case 3:
 		error = host_call(bus->host, DEALBOX_IOC_GET_STATUS, &arg);

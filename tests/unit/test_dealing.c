@@ -1439,19 +1439,19 @@ static void test_names(void **state)
 
 	(void)state;
 	for (n = 0; n < COUNT(rows); n++) {
-		struct dealbox_info named = { .name = "Dealer\n4" };
+		struct dealbox_info named = { .model = "Dealer\n4" };
 
 		strcpy(named.serial, rows[n].serial);
 		dealing_sanitize(&named);
-		assert_string_equal(named.name, "Dealer?4");
+		assert_string_equal(named.model, "Dealer?4");
 		dealing_id(&named, rows[n].port, id);
 		assert_string_equal(id, rows[n].id);
 	}
 	/* a multi-byte letter that does not fit is left out entirely */
-	memset(wide.name, 'a', sizeof(wide.name) - 2);
-	wide.name[sizeof(wide.name) - 2] = '\xe9';
+	memset(wide.model, 'a', sizeof(wide.model) - 2);
+	wide.model[sizeof(wide.model) - 2] = '\xe9';
 	dealing_sanitize(&wide);
-	assert_int_equal(strlen(wide.name), sizeof(wide.name) - 2);
+	assert_int_equal(strlen(wide.model), sizeof(wide.model) - 2);
 }
 
 /* The ledger knows whether the last board of a machine ended well. */

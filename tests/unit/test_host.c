@@ -278,7 +278,7 @@ static void what_it_is(void **state)
 	struct dealbox_info info;
 
 	assert_int_equal(host_call(fake->host, DEALBOX_IOC_GET_INFO, &info), 0);
-	assert_string_equal(info.name, "Fake");
+	assert_string_equal(info.model, "Fake");
 	assert_string_equal(info.serial, "A1");
 	assert_int_equal(info.firmware, 0x01020003);
 	assert_int_equal(info.pockets, 4);

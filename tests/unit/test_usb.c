@@ -582,7 +582,7 @@ static void a_machine_is_opened(void **state)
 
 	(void)state;
 	assert_int_equal(dealbox_machine_get_info(machine, &info), 0);
-	assert_string_equal(info.name, "Tables");
+	assert_string_equal(info.model, "Tables");
 	assert_string_equal(info.serial, "A17");
 	assert_string_equal(dealbox_machine_uri(machine), "usb:1-2");
 	assert_int_equal(bus.control_type, WIRE_REQ_IN);
@@ -985,7 +985,7 @@ static void a_machine_of_the_serial_dialect(void **state)
 
 	(void)state;
 	assert_int_equal(dealbox_machine_get_info(machine, &info), 0);
-	assert_string_equal(info.name, "Tables");
+	assert_string_equal(info.model, "Tables");
 	assert_int_equal(info.pockets, 4);
 	assert_int_equal(bus.in->type, LIBUSB_TRANSFER_TYPE_BULK);
 	assert_int_equal(bus.control_request, 0);	/* none on endpoint 0 */

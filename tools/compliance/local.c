@@ -180,7 +180,7 @@ static int encode_info(const struct local *local, uint8_t *data)
 	put_unaligned_le16((uint16_t)info.protocol, data);
 	put_unaligned_le32(info.firmware, data + 4);
 	put_unaligned_le32(info.hardware, data + 8);
-	memcpy(data + 16, info.name, WIRE_NAME_SIZE);
+	memcpy(data + 16, info.model, WIRE_NAME_SIZE);
 	return WIRE_INFO_SIZE;
 }
 
@@ -352,7 +352,7 @@ bool local_describe(const struct local *local, struct wire_descriptor *out, char
 		.gate_deadline_us = info.gate_deadline_us,
 	};
 	snprintf(serial, size, "%s", info.serial);
-	snprintf(product, size, "%s", info.name);
+	snprintf(product, size, "%s", info.model);
 	snprintf(path, sizeof(path), "/sys/class/dealbox/%s/device/bInterfaceProtocol",
 		 strrchr(local->node, '/') ? strrchr(local->node, '/') + 1 : local->node);
 	file = fopen(path, "re");

@@ -196,7 +196,7 @@ static void outputs(struct run *r)
 	check(r, "K-3", !info.reserved1 && !memcmp(info.reserved, zero, sizeof(info.reserved)),
 	      "reserved fields of GET_INFO are not zero");
 	check(r, "K-3",
-	      memchr(info.name, 0, sizeof(info.name)) &&
+	      memchr(info.model, 0, sizeof(info.model)) &&
 		      memchr(info.serial, 0, sizeof(info.serial)),
 	      "a name of GET_INFO is not terminated");
 	memset(&s, 0xff, sizeof(s));

@@ -694,7 +694,7 @@ static void look_around(int fd)
 	memset(&identity, 0xa5, sizeof(identity));
 	if (!ASK(fd, GET_INFO, &info) &&
 	    (!zero(info.reserved, sizeof(info.reserved)) || info.reserved1 || !info.pockets ||
-	     info.pockets > 8 || !memchr(info.name, 0, sizeof(info.name)) ||
+	     info.pockets > 8 || !memchr(info.model, 0, sizeof(info.model)) ||
 	     !memchr(info.serial, 0, sizeof(info.serial)) || !info.plan_entries ||
 	     info.plan_entries > DEALBOX_MAX_ENTRIES))
 		wrong("GET_INFO gives what cannot be");

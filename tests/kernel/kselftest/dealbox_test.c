@@ -174,7 +174,7 @@ TEST_F(machine, info)
 	EXPECT_EQ(0, info.reserved[0] | info.reserved[1] | info.reserved[2] | info.reserved[3]);
 
 	ASSERT_TRUE(read_file(self->machine.sysfs, "model", text, sizeof(text)));
-	EXPECT_STREQ(info.name, text);
+	EXPECT_STREQ(info.model, text);
 	ASSERT_TRUE(read_file(self->machine.sysfs, "capabilities", text, sizeof(text)));
 	EXPECT_EQ(info.capabilities, strtoul(text, NULL, 16));
 	ASSERT_TRUE(read_file(self->machine.sysfs, "pocket_capacity", text, sizeof(text)));

@@ -110,7 +110,7 @@ def test_machines_are_found_and_described():
         assert len(found) == 1, found
         with dealbox.Machine(uri) as machine:
             info = machine.info()
-            assert (info.serial, info.name, info.pockets) == ('PYTHON-1', 'a model', 4)
+            assert (info.serial, info.model, info.pockets) == ('PYTHON-1', 'a model', 4)
             assert info.capabilities & dealbox.lib.DEALBOX_CAP_BY_CARD and 'reserved' not in dir(info)
             raises(AttributeError, getattr, info, 'nothing')
             raises(AttributeError, setattr, info, 'pockets', 5)

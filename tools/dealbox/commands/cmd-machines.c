@@ -129,7 +129,7 @@ static void found_json(const struct found *found)
 		json_say(object);
 		return;
 	}
-	json_add_text(object, "model", *info->name ? info->name : found->model);
+	json_add_text(object, "model", *info->model ? info->model : found->model);
 	versions_of(info, &versions);
 	json_add_text(object, "protocol", versions.protocol);
 	json_add_text(object, "firmware", versions.firmware);
@@ -174,7 +174,7 @@ static void found_print(const struct found *found)
 	struct versions versions;
 
 	put("%s\n", found->uri);
-	put("  %-10s%s%s%s%s%s\n", "model", *info->name ? info->name : found->model,
+	put("  %-10s%s%s%s%s%s\n", "model", *info->model ? info->model : found->model,
 	    *found->serial || *info->serial ? ", serial number " : "",
 	    *found->serial ? found->serial : info->serial,
 	    *found->port ? ", at port " : "", found->port);

@@ -260,7 +260,7 @@ struct dealbox_event {
  * @pocket_capacity: capacity of a pocket in cards
  * @reader: DEALBOX_READER_*
  * @reserved1: zero
- * @name: model, UTF-8, always terminated
+ * @model: UTF-8, always terminated
  * @serial: serial number, always terminated, empty if there is none
  * @queue_events: capacity of the event queue of an open file
  * @reserved: zero
@@ -278,7 +278,7 @@ struct dealbox_info {
 	__u8 pocket_capacity;
 	__u8 reader;
 	__u8 reserved1;
-	char name[36];
+	char model[36];
 	char serial[44];
 	__u32 reserved[4];
 };
