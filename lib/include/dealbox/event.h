@@ -41,7 +41,10 @@ DEALBOX_API enum dealbox_event_class dealbox_event_classify(uint32_t type);
 /* Returns true for the stops: the types that hold a card, and those that make a board void. */
 DEALBOX_API bool dealbox_event_stops(uint32_t type);
 
-/* Returns the name of an event in English, "board inserted", "paused" .. Static. */
+/*
+ * Returns the name of an event in English, "board inserted", "paused" .. Names are static. They are
+ * also for programs, and never change.
+ */
 DEALBOX_API const char *dealbox_event_name(uint32_t type);
 
 /*

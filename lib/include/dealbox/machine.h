@@ -251,7 +251,10 @@ DEALBOX_API int dealbox_machine_get_identity(struct dealbox_machine *machine,
 DEALBOX_API uint32_t dealbox_machine_result(const struct dealbox_machine *machine,
 				    uint32_t *detail);
 
-/* Returns the name of DEALBOX_STATE_* in English, "held"; "unknown state" for others. Static. */
+/*
+ * Returns the name of DEALBOX_STATE_* in English, "held"; "unknown state" for others. Names are
+ * static and never change.
+ */
 DEALBOX_API const char *dealbox_state_name(uint32_t state);
 
 /* Instructions for a person who deals by hand. */

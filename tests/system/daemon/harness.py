@@ -22,6 +22,9 @@ import dbus
 
 from raw import PATIENCE
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../tool'))
+import json_page  # noqa: E402
+
 BUS = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>system</type><listen>unix:path=%s/bus</listen><auth>EXTERNAL</auth>
@@ -369,8 +372,10 @@ class World:
         wait('the board to be out', lambda: not self.machines()['/io/dealbox1/machine/' + serial]['Insertion'])
 
     def command(self, *command):
-        return subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        result = subprocess.run([self.dealbox, *command], check=False, capture_output=True, text=True,
+                                stdin=subprocess.DEVNULL, timeout=PATIENCE)
+        json_page.check(command, result.stdout)
+        return result
 
     def command_with_enter(self, *command):
         """The same, with an operator who presses Enter now and then; the ledger is in the folder."""

@@ -15,6 +15,8 @@ import tempfile
 import threading
 import traceback
 
+import json_page
+
 DEALBOX = os.environ["DEALBOX"]
 EMULATOR = os.environ["DEALBOX_EMULATOR"]
 SOURCE = os.environ["DEALBOX_SOURCE"]
@@ -81,8 +83,9 @@ class Result:
 class Running:
     """A running dealbox."""
 
-    def __init__(self, process):
+    def __init__(self, process, args=()):
         self.process = process
+        self.args = args
         self.read = ""          # and not given to line() yet
 
     def answer(self, question):
@@ -131,6 +134,7 @@ class Running:
             self.process.kill()
             out, err = self.process.communicate()
             raise AssertionError("it hung: %s" % Result("none", out, err)) from None
+        json_page.check(self.args, self.read + out)
         return Result(self.process.returncode, self.read + out, err)
 
     def stop(self, number=signal.SIGINT):
@@ -220,7 +224,7 @@ class Box:
 
     def begin(self, *args, prefix=(), stdin=subprocess.DEVNULL, **options):
         return Running(self.start([*prefix, DEALBOX, *args], stdin=stdin, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE, **options))
+                                  stderr=subprocess.PIPE, **options), args)
 
     def dealbox(self, *args, **options):
         return self.begin(*args, **options).finish()

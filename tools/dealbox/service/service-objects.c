@@ -188,7 +188,7 @@ static int read_object(sd_bus_message *m, const char *path, const char *wanted,
 			err = sd_bus_message_skip(m, "a{sv}");
 		} else {
 			object = json_object_new_object();
-			json_object_object_add(object, "path", json_object_new_string(path));
+			json_add_text(object, "path", path);
 			err = read_properties(m, object);
 			json_object_array_add(array, object);
 		}

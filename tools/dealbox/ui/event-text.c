@@ -102,8 +102,7 @@ static void members_add(struct json_object *object, const struct dealbox_event *
 	struct json_object *list;
 	size_t n;
 
-	json_object_object_add(object, "name",
-			       json_object_new_string(dealbox_event_name(event->type)));
+	json_add_text(object, "name", dealbox_event_name(event->type));
 	for (field = fields; field < fields + FIELDS; field++)
 		if (!field_hidden(event, field, reveal) && !field_empty(event, field))
 			json_object_object_add(object, field->name,
