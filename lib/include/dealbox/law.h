@@ -102,9 +102,10 @@ enum dealbox_actor {
 #define DEALBOX_PACK_NAME	16
 
 /*
- * One happening, that is one line of a record. verb, topic and flags are the words of
- * docs/law-record.md as numbers of lib/law/record.h; programs make happenings with
- * dealbox_record_parse(), or write lines.
+ * One happening, that is one line of a record. verb, topic, about and flags are words of
+ * docs/law-record.md as numbers that the next version of the library may change: do not set, store
+ * or compare them. Programs make happenings with dealbox_record_parse(), give them only to the
+ * library, and keep the line that dealbox_record_format() writes.
  */
 struct dealbox_happening {
 	uint64_t time_ms;	/* since the record began, if timed */
