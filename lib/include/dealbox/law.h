@@ -297,7 +297,10 @@ DEALBOX_API int dealbox_judge_happening(struct dealbox_judge *judge,
 					const struct dealbox_happening *happening,
 					struct dealbox_error *error);
 
-/* The outcome of a deal by all rulings on it, gravest last. */
+/*
+ * The outcome of a deal by all rulings on it. The order of the values says nothing: later versions
+ * add theirs at the end.
+ */
 enum dealbox_law_verdict {
 	DEALBOX_LAW_STANDS,		/* stands */
 	DEALBOX_LAW_OPEN,		/* open: people are to decide */

@@ -16,6 +16,7 @@
 extern "C" {
 #endif
 
+/* The order of the values says nothing: later versions add theirs at the end. */
 enum dealbox_severity {
 	DEALBOX_SEVERITY_NOTE,		/* worth knowing, or repaired by a reader */
 	DEALBOX_SEVERITY_PROBLEM	/* something could not be used, or must not be dealt */
