@@ -268,7 +268,7 @@ static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
 
 	if (!err)
 		err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy,
-					    i->machine, i->number, i->begun, i->ended, outcome);
+					    i->machine, i->number, i->begun_us, i->ended_us, outcome);
 	return err < 0 ? err : 0;
 }
 
@@ -390,7 +390,7 @@ static int job_receipt(sd_bus_message *m, struct service *s, sd_bus_error *error
 	dealbox_ledger_head_format(&last, head);
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
-		err = sd_bus_message_append(reply, "xus", added.at, added.uid, head);
+		err = sd_bus_message_append(reply, "xus", added.at_us, added.uid, head);
 	if (err >= 0)
 		err = append_all(s, job->id, reply, "(uusuxxs)", append_dealt, error);
 	return send_reply(reply, err);

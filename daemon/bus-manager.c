@@ -102,7 +102,7 @@ static int list_set(const struct dealbox_ledger_set *set, void *context)
 
 	if (listed->count++ == SETS_MAX)
 		return -E2BIG;
-	err = sd_bus_message_append(listed->reply, "(txsubu)", set->set, set->at, set->session,
+	err = sd_bus_message_append(listed->reply, "(txsubu)", set->set, set->at_us, set->session,
 				    set->boards, set->played, set->open);
 	return err < 0 ? err : 0;
 }

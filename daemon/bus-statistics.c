@@ -52,7 +52,7 @@ static int collect(const struct dealbox_ledger_insertion *i, void *context)
 	}
 	/* Boards that were read, or dealt without a set, are no deals of their own: all are one. */
 	c->list[c->count++] = (struct statistics_insertion){
-		.id = i->id, .begun = i->begun, .judged = i->outcome != DEALBOX_LEDGER_NONE,
+		.id = i->id, .begun = i->begun_us, .judged = i->outcome != DEALBOX_LEDGER_NONE,
 		.set = c->job.set, .board = c->job.set ? i->board : 0,
 		.by_card = !(c->job.options & DEALBOX_JOB_BY_POSITION) };
 	return 0;

@@ -421,7 +421,7 @@ static int add_errand(struct collecting *c, const struct dealbox_ledger_insertio
 		return err;
 	errand = &round->errands[round->errand_count++];
 	*errand = (struct errand){
-		.withdraw = !counts, .insertion = insertion->number, .at = insertion->ended,
+		.withdraw = !counts, .insertion = insertion->number, .at = insertion->ended_us,
 		.copy = { c->job->id, insertion->board, insertion->copy },
 		.outcome = dealbox_ledger_outcome_name(insertion->outcome),
 	};

@@ -230,7 +230,7 @@ static char *body_print(const struct dealbox_certificate *c)
 	FILE *out;
 
 	if (!name_good(c->session) || !name_good(c->machine) || !c->board || !c->copy ||
-	    c->time < 0 || (unsigned int)c->basis > DEALBOX_BASIS_SENSORS ||
+	    c->time_us < 0 || (unsigned int)c->basis > DEALBOX_BASIS_SENSORS ||
 	    dealbox_pockets_parse(c->pockets, pockets) ||
 	    strspn(c->pockets, "NESW") != DEALBOX_HANDS || !fields_fit(c))
 		return NULL;
@@ -257,7 +257,7 @@ static char *body_print(const struct dealbox_certificate *c)
 			  DEALBOX_SIGNATURE_SIZE);
 		bytes_put(out, "nonce", c->attested, c->nonce, sizeof(c->nonce));
 	}
-	time_put(c->time, at);
+	time_put(c->time_us, at);
 	fprintf(out, "time %s\n", at);
 	bytes_put(out, "previous", true, c->previous, DEALBOX_HASH);
 	if (!fclose(out))
@@ -375,7 +375,7 @@ static bool body_take(char *body, struct dealbox_certificate *c)
 	       text_line(&body, "machine", c->machine, sizeof(c->machine)) &&
 	       number_line(&body, "insertion", &c->insertion) &&
 	       (c->version != 2 || word_take(&body, c)) &&
-	       text_line(&body, "time", at_text, sizeof(at_text)) && time_take(at_text, &c->time) &&
+	       text_line(&body, "time", at_text, sizeof(at_text)) && time_take(at_text, &c->time_us) &&
 	       hex_line(&body, "previous", c->previous) && !*body;
 }
 

@@ -344,7 +344,7 @@ static bool line_is(struct span line, const struct dealbox_log_key *key, uint8_t
 }
 
 char *dealbox_checkpoint_cosign(const void *data, size_t size, const char *name,
-				const struct dealbox_signer *signer, int64_t time)
+				const struct dealbox_signer *signer, int64_t time_s)
 {
 	uint8_t bytes[KEY_ID + TIME + SIGNATURE], old[TIME + SIGNATURE];
 	char b64[B64(sizeof(bytes))], *message, *text = NULL;
@@ -355,15 +355,15 @@ char *dealbox_checkpoint_cosign(const void *data, size_t size, const char *name,
 	size_t length, left;
 	FILE *out;
 
-	if (!note_parse(data, size, &note) || !head_parse(note.body, &head) || time < 0 ||
+	if (!note_parse(data, size, &note) || !head_parse(note.body, &head) || time_s < 0 ||
 	    dealbox_log_key_witness(name, dealbox_signer_public(signer), &key))
 		return NULL;
-	message = cosigned(note.body, time);
+	message = cosigned(note.body, time_s);
 	if (!message)
 		return NULL;
 	key_id(&key, bytes);
 	for (int i = 0; i < TIME; i++)
-		bytes[KEY_ID + i] = (uint8_t)((uint64_t)time >> 8 * (TIME - 1 - i));
+		bytes[KEY_ID + i] = (uint8_t)((uint64_t)time_s >> 8 * (TIME - 1 - i));
 	signer_sign(signer, message, strlen(message), bytes + KEY_ID + TIME);
 	free(message);
 	b64_put(bytes, sizeof(bytes), b64);
@@ -383,7 +383,7 @@ char *dealbox_checkpoint_cosign(const void *data, size_t size, const char *name,
 }
 
 int dealbox_checkpoint_verify(const void *data, size_t size, const struct dealbox_log_key *key,
-			      int64_t *time)
+			      int64_t *time_s)
 {
 	uint8_t bytes[TIME + SIGNATURE];
 	struct dealbox_checkpoint head;
@@ -405,7 +405,7 @@ int dealbox_checkpoint_verify(const void *data, size_t size, const struct dealbo
 			      crypto_sign_verify_detached(bytes, (const uint8_t *)note.body.at,
 							  note.body.size, key->key) ?
 			      -EKEYREJECTED : 0;
-			*time = 0;
+			*time_s = 0;
 			continue;
 		}
 		for (int i = 0; i < TIME; i++)
@@ -417,7 +417,7 @@ int dealbox_checkpoint_verify(const void *data, size_t size, const struct dealbo
 						  strlen(message), key->key) ?
 		      -EKEYREJECTED : 0;
 		free(message);
-		*time = (int64_t)at;
+		*time_s = (int64_t)at;
 	}
 	return err;
 }

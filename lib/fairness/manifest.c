@@ -264,7 +264,7 @@ static bool names_differ(const struct dealbox_square *square)
 
 char *dealbox_manifest_make(const struct dealbox_square *square,
 			    const struct dealbox_promise *promise,
-			    const struct dealbox_signer *signer, int64_t time,
+			    const struct dealbox_signer *signer, int64_t time_s,
 			    struct dealbox_error *error)
 {
 	const char *fault;
@@ -280,7 +280,7 @@ char *dealbox_manifest_make(const struct dealbox_square *square,
 			   "two sessions or reserve sets can have one name");
 		return NULL;
 	}
-	body = body_print(square, promise, time, &fault);
+	body = body_print(square, promise, time_s, &fault);
 	if (!body) {
 		error_fill(error, fault == no_memory ? -ENOMEM : -EINVAL, 0, NULL, "%s", fault);
 		return NULL;

@@ -449,7 +449,7 @@ int dealbox_ledger_jobs(struct dealbox_ledger *l, uint64_t only,
 		memset(&job, 0, sizeof(job));
 		job.job = sqlite3_column_int64(stmt, 0);
 		job.set = sqlite3_column_int64(stmt, 1);
-		job.at = sqlite3_column_int64(stmt, 2);
+		job.at_us = sqlite3_column_int64(stmt, 2);
 		copy_text(job.session, sizeof(job.session), sqlite3_column_text(stmt, 3));
 		options = sqlite3_column_int64(stmt, 4);
 		job.options = options & ~JOB_LAWS;
@@ -504,7 +504,7 @@ int dealbox_ledger_sets(struct dealbox_ledger *l, uint64_t only,
 
 	while (next_row(l, stmt, "reading sets", &err)) {
 		set.set = sqlite3_column_int64(stmt, 0);
-		set.at = sqlite3_column_int64(stmt, 1);
+		set.at_us = sqlite3_column_int64(stmt, 1);
 		copy_text(set.session, sizeof(set.session), sqlite3_column_text(stmt, 2));
 		set.boards = sqlite3_column_int64(stmt, 3);
 		set.played = sqlite3_column_int(stmt, 4);
@@ -703,7 +703,7 @@ int dealbox_ledger_begin(struct dealbox_ledger *l, struct dealbox_ledger_inserti
 			err = 0;
 	}
 	if (!err) {
-		insertion->begun = ledger_now();
+		insertion->begun_us = ledger_now();
 		err = ledger_append_insertion(l, LEDGER_INSERTION, &insertion->id, insertion, "i",
 					      (int64_t)!!(terms.options & DEALBOX_JOB_CAPTURE));
 	}
@@ -775,7 +775,7 @@ int dealbox_ledger_end(struct dealbox_ledger *l, const struct dealbox_ledger_ins
 	if (!err && complete && capture != (outcome == DEALBOX_LEDGER_CAPTURED))
 		err = ledger_fail(l, -EINVAL, "a capture is captured, a deal is exact or differs");
 	ended.events = (unsigned int)count;
-	ended.ended = ledger_now();
+	ended.ended_us = ledger_now();
 	if (!err && events && count)
 		err = add_trace(l, &ended, events, &trace);
 	if (!err)
@@ -1233,7 +1233,7 @@ static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board
 {
 	struct dealbox_ledger_insertion insertion = {
 		.job = job, .board = board, .copy = copy, .machine = RESTORED,
-		.begun = ledger_now(), .outcome = DEALBOX_LEDGER_UNKNOWN,
+		.begun_us = ledger_now(), .outcome = DEALBOX_LEDGER_UNKNOWN,
 	};
 	int64_t number;
 	int err = ledger_number(l, &number, "SELECT coalesce(max(insertion), 0) + 1 FROM "
@@ -1242,7 +1242,7 @@ static int doubt_copy(struct dealbox_ledger *l, uint64_t job, unsigned int board
 	if (err)
 		return err;
 	insertion.number = (uint32_t)number;
-	insertion.ended = insertion.begun;
+	insertion.ended_us = insertion.begun_us;
 	err = ledger_append_insertion(l, LEDGER_INSERTION, &insertion.id, &insertion, "i",
 				      (int64_t)0);
 	return err ? err : ledger_append_insertion(l, LEDGER_VERDICT, NULL, &insertion, "uo",

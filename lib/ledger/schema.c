@@ -56,7 +56,7 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	[LEDGER_INSERTION] = {
 		"insertions", "insertion", "Written *before* START is sent: this insertion of this "
 					   "machine is for this copy of this board.", {
-		{ "at", "at", NULL, AT, FIELD("begun_us", 'n', begun) },
+		{ "at", "at", NULL, AT, FIELD("begun_us", 'n', begun_us) },
 		{ "job", "job", NULL, "number of the job's record", FIELD("job", 'n', job) },
 		{ "number", "board", NULL, "number of the board", FIELD("board", 'n', board) },
 		{ "copy", "copy", NULL,
@@ -79,7 +79,7 @@ const struct ledger_table ledger_tables[LEDGER_KINDS] = {
 	} },
 	[LEDGER_VERDICT] = {
 		"verdicts", "verdict", "The outcome of an insertion.", {
-		{ "at", "at", NULL, AT, FIELD("ended_us", 'n', ended) },
+		{ "at", "at", NULL, AT, FIELD("ended_us", 'n', ended_us) },
 		{ "insertion", "of", NULL, "number of the insertion's record" },
 		{ "outcome", "outcome", SQL_NAME(OUTCOME_NAMES, "outcome"),
 		  "exact; differs; void; unknown: it was cut short; captured: the original was "

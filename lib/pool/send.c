@@ -129,7 +129,7 @@ static int insertion_send(struct pool *pool, const struct pool_sending *sending,
 		.copy = { sending->event_job, insertion->board, insertion->copy },
 		.hash = hash,
 		.outcome = dealbox_ledger_outcome_name(insertion->outcome),
-		.at = insertion->ended,
+		.at = insertion->ended_us,
 	};
 	enum pool_standing standing;
 	int err, counts = 1;

@@ -212,7 +212,7 @@ static char *file_make(struct fixture *fixture, unsigned int boards, bool open,
 			.version = 1, .board = i + 1, .copy = 1, .session = "rr1",
 			.pockets = "NESW", .exact = true,
 			.basis = DEALBOX_BASIS_SENSORS, .identified = true, .machine = "EM-0001",
-			.insertion = 100 + i, .time = 1763640000123456 + i,
+			.insertion = 100 + i, .time_us = 1763640000123456 + i,
 		};
 
 		memcpy(c.manifest, dealbox_manifest_hash(fixture->manifest), DEALBOX_HASH);
@@ -258,7 +258,7 @@ static void test_certificates_prove_the_deal(void **state)
 
 		assert_int_equal(c->board, i + 1);
 		assert_string_equal(c->machine, "EM-0001");
-		assert_int_equal(c->time, 1763640000123456 + i);
+		assert_int_equal(c->time_us, 1763640000123456 + i);
 		assert_true(dealbox_certificate_opens(c, opening, &deals[i], NULL));
 		assert_false(dealbox_certificate_opens(c, opening, &deals[(i + 1) % 3], NULL));
 		/* two cards exchanged */
@@ -440,7 +440,7 @@ static void test_what_cannot_be_said(void **state)
 	bad[1].session[0] = 0;
 	bad[2].board = 0;
 	strcpy(bad[3].pockets, "NNSW");
-	bad[4].time = -1;
+	bad[4].time_us = -1;
 	bad[5].reserved[31] = 1;
 	for (size_t i = 0; i < 6; i++)
 		assert_null(dealbox_certificate_sign(&bad[i], fixture->machine));

@@ -667,7 +667,7 @@ static void test_job(void **state)
 				 .copies = 3, .options = DEALBOX_JOB_DESCENDING, .priority = 5), 0);
 	found = last_job(l);
 	assert_int_equal(found.job, job);
-	assert_in_range(found.at / 1000000, time(NULL) - 600, time(NULL));
+	assert_in_range(found.at_us / 1000000, time(NULL) - 600, time(NULL));
 	assert_int_equal(found.set, set);
 	assert_string_equal(found.session, "s");
 	assert_int_equal(found.copies, 3);
@@ -1088,7 +1088,7 @@ static void test_trace(void **state)
 	assert_int_equal(found.number, 11);
 	assert_int_equal(found.outcome, DEALBOX_LEDGER_EXACT);
 	assert_int_equal(found.events, 52);
-	assert_true(found.ended >= found.begun);
+	assert_true(found.ended_us >= found.begun_us);
 	assert_int_equal(dealbox_ledger_get_trace(l, found.id, &events, &count), 0);
 	assert_int_equal(count, 52);
 	assert_memory_equal(events, make_trace(), 52 * sizeof(*events));
@@ -1175,13 +1175,13 @@ static void test_fields(void **state)
 
 	assert_int_equal(dealbox_ledger_begin(l, &insertion), 0);
 	assert_int_not_equal(insertion.id, 0);
-	assert_true(insertion.begun > 0);
+	assert_true(insertion.begun_us > 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
 	assert_memory_equal(&found, &insertion, sizeof(found));
 	assert_true(dealbox_ledger_get_field(&found, 0, &field));
 	assert_string_equal(field.name, "begun_us");
 	assert_null(field.text);
-	assert_int_equal(field.number, insertion.begun);
+	assert_int_equal(field.number, insertion.begun_us);
 	for (n = 0; n < sizeof(begun) / sizeof(begun[0]); n++) {
 		assert_true(dealbox_ledger_get_field(&found, n + 1, &field));
 		assert_string_equal(field.name, begun[n].name);
@@ -1198,8 +1198,8 @@ static void test_fields(void **state)
 	insertion.differences = 6;
 	assert_int_equal(dealbox_ledger_end(l, &insertion, make_trace(), 51), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
-	assert_true(found.ended >= insertion.begun);
-	insertion.ended = found.ended;
+	assert_true(found.ended_us >= insertion.begun_us);
+	insertion.ended_us = found.ended_us;
 	insertion.events = 51;
 	assert_memory_equal(&found, &insertion, sizeof(found));
 	for (n = 0; n < sizeof(ended) / sizeof(ended[0]); n++) {
@@ -1568,7 +1568,7 @@ static void test_sets_are_played(void **state)
 	assert_int_equal(found.set, set);
 	assert_string_equal(found.session, "earlier");
 	assert_int_equal(found.boards, 4);
-	assert_in_range(found.at, (uint64_t)(time(NULL) - 3600) * 1000000,
+	assert_in_range(found.at_us, (uint64_t)(time(NULL) - 3600) * 1000000,
 			(uint64_t)(time(NULL) + 1) * 1000000);
 	assert_false(found.played);
 	assert_int_equal(found.open, 1);
@@ -3046,14 +3046,14 @@ static void test_limits_of_outcomes(void **state)
 	assert_int_equal(end_insertion(l, insertion, DEALBOX_LEDGER_DIFFERS, DEALBOX_EV_JAM, 3,
 					    trace, 52), 0);
 	assert_int_equal(dealbox_ledger_last(l, "SN1", &found), 0);
-	assert_in_range(found.begun / 1000000, began, time(NULL));
-	assert_in_range(found.ended / 1000000, began, time(NULL));
+	assert_in_range(found.begun_us / 1000000, began, time(NULL));
+	assert_in_range(found.ended_us / 1000000, began, time(NULL));
 	assert_int_equal(found.outcome, DEALBOX_LEDGER_DIFFERS);
 	assert_int_equal(found.reason, DEALBOX_EV_JAM);
 	assert_int_equal(found.differences, 3);
 	assert_int_equal(found.plan, 1);
 	assert_int_equal(found.job, job);
-	assert_true(found.begun > 0 && found.ended >= found.begun);
+	assert_true(found.begun_us > 0 && found.ended_us >= found.begun_us);
 
 	/* nothing was seen of it */
 	assert_int_equal(begin_insertion(l, job, 1, 2, "SN1", 2, 1, &insertion), 0);

@@ -42,7 +42,7 @@ struct dealbox_certificate {
 	bool identified;		/* each card was read */
 	char machine[128];		/* permanent name */
 	uint32_t insertion;
-	int64_t time;			/* UTC, microseconds since 1970 */
+	int64_t time_us;		/* UTC, microseconds since 1970 */
 	enum dealbox_dealt_by by;
 	uint32_t number;		/* of the plan, as it was given to the machine */
 	bool attested; /* the machine signed this insertion: the next three are set */

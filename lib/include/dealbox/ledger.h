@@ -152,7 +152,7 @@ DEALBOX_API int dealbox_ledger_find_sets(struct dealbox_ledger *ledger,
 
 struct dealbox_ledger_set {
 	uint64_t set;
-	int64_t at;
+	int64_t at_us;
 	char session[128];
 	unsigned int boards;		/* number of boards */
 	bool played;			/* DEALBOX_ACT_PLAYED: its deals are no secret any more */
@@ -236,7 +236,7 @@ enum dealbox_ledger_job_state {
 struct dealbox_ledger_job {
 	uint64_t job;
 	uint64_t set;
-	int64_t at;
+	int64_t at_us;
 	char session[128];
 	unsigned int options;		/* DEALBOX_JOB_*; others: of dealboxd */
 	unsigned int copies;		/* of each board, 0 = without limit */
@@ -388,8 +388,8 @@ struct dealbox_ledger_insertion {
 	char machine[128];		/* its permanent name: serial number or port */
 	uint32_t number;		/* the machine's number of the insertion */
 	uint32_t plan;
-	int64_t begun;
-	int64_t ended;			/* 0 without a verdict */
+	int64_t begun_us;
+	int64_t ended_us;		/* 0 without a verdict */
 	enum dealbox_ledger_outcome outcome;
 	unsigned int reason;		/* DEALBOX_EV_*, 0 = none */
 	unsigned int differences;
@@ -400,7 +400,7 @@ struct dealbox_ledger_insertion {
 /**
  * dealbox_ledger_begin - record that an insertion is about to be dealt
  * @ledger: open for writing
- * @insertion: job, board, copy, machine, number, which is not 0, and plan; out: id and begun
+ * @insertion: job, board, copy, machine, number, which is not 0, and plan; out: id and begun_us
  *
  * When it returns 0 the record is on disk, and START may be sent; otherwise START
  * must not be sent.

@@ -145,19 +145,19 @@ DEALBOX_API char *dealbox_checkpoint_sign(const struct dealbox_checkpoint *head,
 
 /*
  * Returns the text with the cosignature of a witness added, terminated; free(3) it. A cosignature
- * that this witness added before is replaced. time: UTC, seconds since 1970. The caller has checked
- * the head. NULL: the text is not a head, the name is none for a witness, or out of memory.
+ * that this witness added before is replaced. time_s: UTC, seconds since 1970. The caller has
+ * checked the head. NULL: the text is not a head, the name is none for a witness, or out of memory.
  */
 DEALBOX_API char *dealbox_checkpoint_cosign(const void *note, size_t size, const char *name,
-					    const struct dealbox_signer *signer, int64_t time);
+					    const struct dealbox_signer *signer, int64_t time_s);
 
 /*
- * Checks the signature of a key under the text of a head. *time is the time of a cosignature, UTC,
- * seconds since 1970; 0 with the key of a log. -ENOENT: that key has not signed it. -EKEYREJECTED:
- * the signature is wrong. -EINVAL: the text is not a head.
+ * Checks the signature of a key under the text of a head. *time_s is the time of a cosignature,
+ * UTC, seconds since 1970; 0 with the key of a log. -ENOENT: that key has not signed it.
+ * -EKEYREJECTED: the signature is wrong. -EINVAL: the text is not a head.
  */
 DEALBOX_API int dealbox_checkpoint_verify(const void *note, size_t size,
-					  const struct dealbox_log_key *key, int64_t *time);
+					  const struct dealbox_log_key *key, int64_t *time_s);
 
 /*
  * Writes a head as text that can be read aloud: the number of leaves, and the first 160 bits of the

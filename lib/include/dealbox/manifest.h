@@ -73,7 +73,7 @@ DEALBOX_API char *
 dealbox_promised_machine_print(const struct dealbox_promised_machine *machine);
 
 /*
- * Signs the promise of a published tournament, at a time (UTC, seconds since 1970). PCs and
+ * Signs the promise of a published tournament, at time_s (UTC, seconds since 1970). PCs and
  * machines may be in any order. promise may be NULL: the manifest is of version 1 then, which has
  * none. Returns the text, terminated; free(3) it. Returns NULL if the tournament is not published,
  * if a number of copies, name, key or machine does not fit or is there twice (*error has the
@@ -81,7 +81,7 @@ dealbox_promised_machine_print(const struct dealbox_promised_machine *machine);
  */
 DEALBOX_API char *dealbox_manifest_make(const struct dealbox_square *square,
 					const struct dealbox_promise *promise,
-					const struct dealbox_signer *signer, int64_t time,
+					const struct dealbox_signer *signer, int64_t time_s,
 					struct dealbox_error *error);
 
 /*

@@ -144,7 +144,7 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 		return err;
 	}
 	if (!call->json) {
-		time_text(job->at, at);
+		time_text(job->at_us, at);
 		if (wanted)
 			snprintf(of, sizeof(of), " of %u", wanted);
 		put("job %-6llu %s  %-9s  %u%s recorded, %u void  %s", (unsigned long long)job->job,
@@ -164,7 +164,7 @@ static int job_print(const struct dealbox_ledger_job *job, void *context)
 	object = json_line("job");
 	json_add_number(object, "job", job->job);
 	json_add_known(object, "set", job->set);
-	json_add_number(object, "at_us", job->at);
+	json_add_number(object, "at_us", job->at_us);
 	json_add_text(object, "session", job->session);
 	json_add_text(object, "state", job_states[job->state]);
 	json_add_number(object, "boards", job->boards);
@@ -227,7 +227,7 @@ static int insertion_print(const struct dealbox_ledger_insertion *i, void *conte
 	char at[32];
 
 	if (!call->json) {
-		time_text(i->begun, at);
+		time_text(i->begun_us, at);
 		put("  %s  board %u, copy %u: insertion %u of machine %s: %s", at, i->board,
 		    i->copy, i->number, i->machine, outcome_text(i->outcome));
 		if (i->reason)

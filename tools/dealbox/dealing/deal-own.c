@@ -423,7 +423,7 @@ static int look_at_insertion(const struct dealbox_ledger_insertion *insertion, v
 	int counts = dealbox_ledger_counts(back->ledger, insertion);
 
 	if (counts > 0)
-		dealt_add(&back->dealt, insertion->board, insertion->ended);
+		dealt_add(&back->dealt, insertion->board, insertion->ended_us);
 	return counts < 0 ? counts : 0;
 }
 

@@ -18,7 +18,7 @@ static int ledger_job(const struct dealbox_ledger_job *job, void *context)
 	out->boards = job->boards;
 	out->copies = job->copies;
 	out->exact = job->recorded;
-	out->added = job->at;
+	out->added = job->at_us;
 	out->user = job->uid;
 	snprintf(out->session, sizeof(out->session), "%s", job->session);
 	return 0;
@@ -34,8 +34,8 @@ static int ledger_insertion(const struct dealbox_ledger_insertion *from, void *c
 	to->board = from->board;
 	to->copy = from->copy;
 	to->number = from->number;
-	to->begun = from->begun;
-	to->ended = from->ended;
+	to->begun = from->begun_us;
+	to->ended = from->ended_us;
 	snprintf(to->machine, sizeof(to->machine), "%s", from->machine);
 	/* until its copy is found to be recorded, and no later one to be exact */
 	snprintf(to->outcome, sizeof(to->outcome), "%s",

@@ -218,7 +218,7 @@ bool certifier_add(struct certifier *c, struct dealbox_certificate *certificate,
 		return false;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
-	certificate->time = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+	certificate->time_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 	memcpy(certificate->manifest, dealbox_manifest_hash(c->manifest), DEALBOX_HASH);
 	memcpy(certificate->previous, dealbox_certificates_head(c->certificates), DEALBOX_HASH);
 	certificate->version = 2;
