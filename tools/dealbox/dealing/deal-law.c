@@ -133,7 +133,7 @@ static enum status trace_judge(struct run *run, const struct dealbox_trace *trac
 		return STATUS_INPUT;
 	}
 	dealbox_judge_result(run->judge, &law);
-	run->redeal = law.verdict > DEALBOX_LAW_OPEN;
+	run->redeal = law.verdict != DEALBOX_LAW_STANDS && law.verdict != DEALBOX_LAW_OPEN;
 	run->kept = trace && (run->redeal || run->exact);
 	if (run->redeal)
 		verdict_say(run, "redeal", translated(&run->say,
