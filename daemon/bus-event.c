@@ -35,7 +35,8 @@ static int get_event(sd_bus *bus, const char *path, const char *interface, const
 		char type;
 		uint64_t number;
 	} numbers[] = {
-		{ "Since", 't', (uint64_t)view.since }, { "LeaseLeft", 'u', view.left_s },
+		{ "Since", 't', (uint64_t)view.since },
+		{ "LeaseEnds", 't', (uint64_t)view.lease_ends },
 		{ "Open", 'u', view.open }, { "Recorded", 'u', view.recorded },
 		{ "Waiting", 'u', view.waiting }, { "Resting", 'b', view.resting },
 		{ "Left", 't', view.left }, { "MinutesLeft", 'u', view.left_min },
@@ -60,10 +61,13 @@ static void append_trouble(const struct member_trouble *trouble, void *context)
 	struct listed *listed = context;
 
 	if (listed->err >= 0)
-		listed->err = sd_bus_message_append(listed->reply, "(uuusus)", trouble->copy.job,
-						    trouble->copy.board, trouble->copy.copy,
-						    trouble->machine, trouble->insertion,
-						    trouble->why);
+		listed->err = sd_bus_message_append(listed->reply, "a{sv}", 6,
+						    "job", "u", trouble->copy.job,
+						    "board", "u", trouble->copy.board,
+						    "copy", "u", trouble->copy.copy,
+						    "machine", "s", trouble->machine,
+						    "insertion", "u", trouble->insertion,
+						    "why", "s", trouble->why);
 }
 
 static void append_machine(const struct member_machine *machine, void *context)
@@ -71,9 +75,12 @@ static void append_machine(const struct member_machine *machine, void *context)
 	struct listed *listed = context;
 
 	if (listed->err >= 0)
-		listed->err = sd_bus_message_append(listed->reply, "(sssuu)", machine->pc,
-						    machine->name, machine->state, machine->pace_s,
-						    machine->silent_s);
+		listed->err = sd_bus_message_append(listed->reply, "a{sv}", 5,
+						    "pc", "s", machine->pc,
+						    "name", "s", machine->name,
+						    "state", "s", machine->state,
+						    "seconds", "u", machine->pace_s,
+						    "heard", "t", machine->heard);
 }
 
 static void append_pc(const struct member_pc *pc, void *context)
@@ -81,8 +88,11 @@ static void append_pc(const struct member_pc *pc, void *context)
 	struct listed *listed = context;
 
 	if (listed->err >= 0)
-		listed->err = sd_bus_message_append(listed->reply, "(ssubsu)", pc->name, pc->state,
-						    pc->open, pc->resting, pc->by, pc->silent_s);
+		listed->err = sd_bus_message_append(listed->reply, "a{sv}", 6,
+						    "name", "s", pc->name, "state", "s", pc->state,
+						    "open", "u", pc->open, "resting", "b",
+						    pc->resting, "rest-by", "s", pc->by,
+						    "heard", "t", pc->heard);
 }
 
 static void append_copy(const struct lease_copy *copy, void *context)
@@ -90,8 +100,9 @@ static void append_copy(const struct lease_copy *copy, void *context)
 	struct listed *listed = context;
 
 	if (listed->err >= 0)
-		listed->err = sd_bus_message_append(listed->reply, "(uuu)", copy->job, copy->board,
-						    copy->copy);
+		listed->err = sd_bus_message_append(listed->reply, "a{sv}", 3, "job", "u",
+						    copy->job, "board", "u", copy->board,
+						    "copy", "u", copy->copy);
 }
 
 static void list_machines(const struct service *s, struct listed *listed)
@@ -119,17 +130,16 @@ static void list_again(const struct service *s, struct listed *listed)
 	member_again(s, append_copy, listed);
 }
 
-/* The properties that are arrays. */
+/* The properties that are arrays of dictionaries, which may get more entries. */
 static const struct {
 	const char *property;
-	const char *type;	/* of an element */
 	void (*list)(const struct service *s, struct listed *listed);
 } lists[] = {
-	{ "Pcs", "(ssubsu)", list_pcs },
-	{ "Machines", "(sssuu)", list_machines },
-	{ "Surplus", "(uuusus)", list_surplus },
-	{ "Refused", "(uuusus)", list_refused },
-	{ "Again", "(uuu)", list_again },
+	{ "Pcs", list_pcs },
+	{ "Machines", list_machines },
+	{ "Surplus", list_surplus },
+	{ "Refused", list_refused },
+	{ "Again", list_again },
 };
 
 static int get_list(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -144,7 +154,7 @@ static int get_list(sd_bus *bus, const char *path, const char *interface, const 
 	(void)error;
 	while (strcmp(lists[n].property, property))
 		n++;
-	listed.err = sd_bus_message_open_container(reply, 'a', lists[n].type);
+	listed.err = sd_bus_message_open_container(reply, 'a', "a{sv}");
 	lists[n].list(context, &listed);
 	return listed.err < 0 ? listed.err : sd_bus_message_close_container(reply);
 }
@@ -215,22 +225,22 @@ const sd_bus_vtable event_vtable[] = {
 	SD_BUS_PROPERTY("State", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Reason", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Since", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("LeaseLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("LeaseEnds", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Open", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Recorded", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Waiting", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Resting", "b", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("RestBy", "s", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Pcs", "a(ssubsu)", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Pcs", "aa{sv}", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("Left", "t", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_PROPERTY("MinutesLeft", "u", get_event, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Machines", "a(sssuu)", get_list, 0,
+	SD_BUS_PROPERTY("Machines", "aa{sv}", get_list, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Surplus", "a(uuusus)", get_list, 0,
+	SD_BUS_PROPERTY("Surplus", "aa{sv}", get_list, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Refused", "a(uuusus)", get_list, 0,
+	SD_BUS_PROPERTY("Refused", "aa{sv}", get_list, 0,
 			SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
-	SD_BUS_PROPERTY("Again", "a(uuu)", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+	SD_BUS_PROPERTY("Again", "aa{sv}", get_list, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
 	SD_BUS_METHOD_WITH_NAMES("Redeal", "uuu",
 				 SD_BUS_PARAM(job) SD_BUS_PARAM(board) SD_BUS_PARAM(copy), "", ,
 				 event_redeal_call, SD_BUS_VTABLE_UNPRIVILEGED),
@@ -244,7 +254,7 @@ const sd_bus_vtable event_vtable[] = {
 void event_changed(struct service *s)
 {
 	sd_bus_emit_properties_changed(s->bus, EVENT, "io.dealbox1.Event", "Name", "State",
-				       "Reason", "Since", "LeaseLeft", "Open", "Recorded",
+				       "Reason", "Since", "LeaseEnds", "Open", "Recorded",
 				       "Waiting", "Resting", "RestBy", "Pcs", "Left",
 				       "MinutesLeft", "Machines", "Surplus", "Refused", "Again",
 				       NULL);

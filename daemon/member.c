@@ -78,7 +78,7 @@ struct member {
 	struct round_pc *pcs;
 	size_t pc_count;
 	uint64_t left;
-	uint64_t looked_ms;
+	int64_t looked;			/* us since 1970: when it has told what others do */
 	/* this PC */
 	struct lease lease;
 	bool unsaved;		/* the lease on disk is another: nothing is begun or asked before */
@@ -952,7 +952,7 @@ static void on_round(struct round *round, void *context)
 		m->machines = round->machines;
 		m->machine_count = round->machine_count;
 		m->left = round->left;
-		m->looked_ms = now_of(m).ms;
+		m->looked = real_us();
 		round->machines = NULL;
 		free(m->pcs);
 		m->pcs = round->pcs;
@@ -1352,40 +1352,43 @@ bool member_close(struct service *s)
 	return true;
 }
 
-static uint64_t look_age_s(const struct member *m)
+/* Return when somebody was heard of who was silent for so long when the server was asked. */
+static int64_t heard_at(const struct member *m, uint64_t silent_s)
 {
-	return (now_of(m).ms - m->looked_ms) / 1000;
+	return m->looked - (int64_t)silent_s * 1000000;
 }
 
-/* Return how long ago its PC has told of the machine. */
-static uint32_t silent_s(const struct member *m, const struct round_machine *machine)
+/* Return when the lease ends, 0 = it is over. A second is exact enough, and does not waver. */
+static int64_t lease_ends(const struct member *m)
 {
-	return (uint32_t)(machine->silent_s + look_age_s(m));
+	const struct lease_time now = now_of(m);
+	uint64_t left = m->heard ? lease_left(&m->lease, &now) : 0;
+
+	return left ? (real_us() + (int64_t)left * 1000 + 500000) / 1000000 * 1000000 : 0;
 }
 
 bool member_look(const struct service *s, struct member_view *view)
 {
 	double per_hour = 0;
 	const struct member *m = s->member;
-	struct lease_time now;
 	size_t n;
 
 	if (!m)
 		return false;
-	now = now_of(m);
 	*view = (struct member_view){
 		.event = m->event.name, .pc = m->identity.name, .state = m->state,
 		.reason = m->reason,
 		.since = m->since, .waiting = m->waiting, .open = count_open(m),
-		.left_s = m->heard ? (uint32_t)((lease_left(&m->lease, &now) + 999) / 1000) : 0,
+		.lease_ends = lease_ends(m),
 		.resting = m->lease.resting,
 		.rest_by = m->lease.said ? m->identity.name : m->rest_by,
 	};
 	for (n = 0; n < m->known_count; n++)
 		view->recorded += m->known[n].standing == POOL_COUNTS;
 	view->left = m->left;
-	for (n = 0; n < m->machine_count; n++)
-		if (m->machines[n].pace_s && silent_s(m, &m->machines[n]) < GONE_S)
+	/* as of the last answer, so that the figure changes only when that is signalled */
+	for (n = 0; m->state == MEMBER_ONLINE && n < m->machine_count; n++)
+		if (m->machines[n].pace_s && m->machines[n].silent_s < GONE_S)
 			per_hour += 3600.0 / m->machines[n].pace_s;
 	if (per_hour > 0)
 		view->left_min = (uint32_t)((double)m->left * 60 / per_hour + 0.999);
@@ -1403,7 +1406,7 @@ void member_machines(const struct service *s,
 	for (n = 0; m && n < m->machine_count; n++) {
 		of = &m->machines[n];
 		each(&(struct member_machine){ of->pc, of->name, of->state, of->pace_s,
-					       silent_s(m, of) },
+					       heard_at(m, of->silent_s) },
 		     context);
 	}
 }
@@ -1418,7 +1421,7 @@ void member_pcs(const struct service *s, void (*each)(const struct member_pc *pc
 	for (n = 0; m && n < m->pc_count; n++) {
 		of = &m->pcs[n];
 		each(&(struct member_pc){ of->pc, of->state, of->by, of->open,
-					  (uint32_t)(of->silent_s + look_age_s(m)), of->resting },
+					  heard_at(m, of->silent_s), of->resting },
 		     context);
 	}
 }

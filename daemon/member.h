@@ -35,20 +35,21 @@ struct member_view {
 	enum member_state state;
 	const char *reason;		/* why it is not online; "" = it is */
 	int64_t since;			/* us since 1970: of the state */
-	uint32_t left_s;		/* that the lease lasts; 0 = no board may be begun */
+	int64_t lease_ends;		/* us since 1970; 0 = no board may be begun */
 	uint32_t open;			/* copies that may be dealt without the server */
 	uint32_t recorded;		/* boards of this PC that count */
 	uint32_t waiting; /* insertions that the server has not heard of, as far as is known */
 	bool resting;
 	const char *rest_by;		/* the PC or director who has said so last, "" = nobody */
 	uint64_t left;			/* copies of the event that somebody has to deal */
-	uint32_t left_min;		/* for how long, at the pace of all machines; 0 = unknown */
+	uint32_t left_min;		/* at the pace of all machines; 0 = unknown, or offline */
 };
 
 /* A machine of the event, as its PC has told. */
 struct member_machine {
 	const char *pc, *name, *state;
-	uint32_t pace_s, silent_s;
+	uint32_t pace_s;
+	int64_t heard;			/* us since 1970: when its PC has told */
 };
 
 /* A PC of the event, as the server knows it. */
@@ -56,7 +57,7 @@ struct member_pc {
 	const char *name, *state;	/* here or lost */
 	const char *by;			/* who has said last whether it rests, "" = nobody */
 	uint32_t open;			/* copies that it has not begun, as it has told */
-	uint32_t silent_s;
+	int64_t heard;			/* us since 1970: when it has told */
 	bool resting;
 };
 

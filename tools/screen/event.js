@@ -17,13 +17,16 @@ const EVENT_STATES = {
 const GONE_S = 120;
 
 const minutes_of = seconds => Math.ceil(seconds / 60);
+/* Seconds since a point in time of the service, in microseconds. */
+const since = time => (Date.now() - time / 1000) / 1000;
 
-function machine_row(text, [pc, name, state, pace, silent]) {
+function machine_row(text, { pc, name, state, seconds, heard }) {
+	const silent = since(heard);
 	const doing = silent >= GONE_S ? text(N_("not heard of for {n} min"), { n: minutes_of(silent) }) :
 		text((STATES[state] || STATES["machine-silent"]).title);
 
 	return h("tr", { class: silent >= GONE_S ? "bad" : "" }, h("th", { scope: "row" }, pc), h("td", {}, name), h("td", {}, doing),
-		h("td", { class: "amount" }, pace || "–"));
+		h("td", { class: "amount" }, seconds || "–"));
 }
 
 /* What a PC of the event does, and who has said so. */
@@ -36,7 +39,8 @@ function pc_state(text, state, resting, by, silent) {
 }
 
 /* Another PC hears of this from the server, and gives back itself what it has not begun. */
-function pc_row(app, text, [pc, state, open, resting, by, silent]) {
+function pc_row(app, text, { name: pc, state, open, resting, "rest-by": by, heard }) {
+	const silent = since(heard);
 	const label = resting ? text(N_("Take copies again")) : text(N_("Let other PCs deal"));
 
 	async function rest() {
@@ -53,7 +57,7 @@ function pc_row(app, text, [pc, state, open, resting, by, silent]) {
 /* All that event_pcs() shows, as text. */
 export function event_pcs_now({ event }) {
 	return event ? JSON.stringify([event.State, event.Resting, event.Pc,
-		(event.Pcs || []).map(one => [...one.slice(0, -1), one.at(-1) >= GONE_S && minutes_of(one.at(-1))])]) : "";
+		(event.Pcs || []).map(one => ({ ...one, heard: since(one.heard) >= GONE_S && minutes_of(since(one.heard)) }))]) : "";
 }
 
 /* Copies move between PCs: who has which that are not begun, and who rests. */
@@ -80,7 +84,7 @@ export function event_pcs(app) {
 }
 
 /* A list item that needs a person's attention: a board, or (board 0) a job. */
-function trouble(text, [job, board, copy, machine, , why]) {
+function trouble(text, { job, board, copy, machine, why }) {
 	const what = board ? text(N_("Keep out of play: job {job}, board {board}, copy {copy}"), { job, board, copy }) :
 		text(N_("Job {job} is not dealt here"), { job });
 
@@ -88,7 +92,7 @@ function trouble(text, [job, board, copy, machine, , why]) {
 }
 
 /* A copy that is dealt again only if a person says so, because its board was dealt here before. */
-function again(app, text, [job, board, copy]) {
+function again(app, text, { job, board, copy }) {
 	async function redeal() {
 		if (await ask(text(N_("Is the board that was dealt here for this copy out of play?")), text(N_("Deal it again here")), text(N_("No"))))
 			app.call(PATH, "Event", "Redeal", "uuu", [job, board, copy]);
@@ -111,7 +115,7 @@ export function event_panel(app) {
 		 h("p", { class: event.State === "online" ? "" : "bad" }, text(EVENT_STATES[event.State] || EVENT_STATES.refused)),
 		 event.Reason && h("p", { class: "soft" }, event.Reason),
 		 h("p", {}, text(N_("Boards that can be dealt without the server: {n}"), { n: event.Open }), " · ",
-		   event.LeaseLeft ? text(N_("for {n} min"), { n: minutes_of(event.LeaseLeft) }) : text(N_("none may be begun now"))),
+		   since(event.LeaseEnds) < 0 ? text(N_("for {n} min"), { n: minutes_of(-since(event.LeaseEnds)) }) : text(N_("none may be begun now"))),
 		 h("p", {}, text(N_("Boards that count: {n}"), { n: event.Recorded }), " · ",
 		   text(N_("not reported yet: {n}"), { n: event.Waiting })),
 		 h("p", {}, text(N_("Left in the event: {n}"), { n: event.Left }),

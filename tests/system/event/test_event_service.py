@@ -221,7 +221,7 @@ def test_two_pcs_deal_each_copy_once():
         assert sum(int(pc.view()["Recorded"]) for pc in pcs) == 2 * BOARDS
         # each sees the machines of both, and nothing of their boards
         for pc in pcs:
-            wait("the machines", lambda pc=pc: [[str(word) for word in machine[:2]] for machine in pc.view()["Machines"]]
+            wait("the machines", lambda pc=pc: [[str(machine["pc"]), str(machine["name"])] for machine in pc.view()["Machines"]]
                  == [["A", "A"], ["B", "B"]] and pc.has(Left=0, MinutesLeft=0))
         assert re.search("machine A of A: [a-z-]+", run(name, "director", "status"))
         assert min(int(pc.view()["Recorded"]) for pc in pcs) > 0
@@ -252,17 +252,20 @@ def test_an_offline_pc_deals_until_its_lease_ends():
         rows(name, "UPDATE dealbox.event SET lease = '12 s'")
         back = pc.dir + "/back"
         pc.start(LD_PRELOAD=os.environ["DEALBOX_CLOCK"], DEALBOX_CLOCK_BACK=back)
-        wait("copies", lambda: pc.view()["Open"] > 8)
+        wait("copies", lambda: pc.view()["Open"] > 8 and pc.view()["Pcs"] and pc.view()["Machines"])
         SERVER.stop("fast")
         try:
             with open(back, "w"):
                 pass
             wait("offline", lambda: pc.has(State="offline"))
+            heard = pc.view()
             count = len(pc.exact())
             held = int(pc.view()["Open"])
             pc.answer()
-            wait("a board without the server", lambda: pc.answer() or len(pc.exact()) > count or not pc.view()["LeaseLeft"])
-            wait("the end of the lease", lambda: not pc.view()["LeaseLeft"])
+            wait("a board without the server", lambda: pc.answer() or len(pc.exact()) > count or not pc.view()["LeaseEnds"])
+            wait("the end of the lease", lambda: not pc.view()["LeaseEnds"])
+            # points in time: nothing that is shown grows older by itself
+            assert pc.has(Pcs=heard["Pcs"], Machines=heard["Machines"]) and heard["Pcs"][0]["heard"] > 10**15, (heard, pc.view())
             begun = len([r for r in pc.records() if r["record"] == "insertion"])
             wait("the operator is told", lambda: pc.answer() or list(pc.machines().values())[0]["State"] == "lease-over"
                  or not pc.view()["Open"])
@@ -511,8 +514,8 @@ def test_a_void_board_is_dealt_by_another_pc():
         one.start()
         finish(name, [one], BOARDS)
         run(name, "director", "void", "1", "2", "1", "--yes")
-        wait("what somebody has to do", lambda: [list(map(str, trouble))[1:3] for trouble in one.view()["Refused"]] == [["2", "1"]]
-             and "void" in one.view()["Refused"][0][5])
+        wait("what somebody has to do", lambda: [(int(bad["board"]), int(bad["copy"])) for bad in one.view()["Refused"]] == [(2, 1)]
+             and "void" in one.view()["Refused"][0]["why"])
         two.start()
         finish(name, [one, two], BOARDS)
         assert two.exact() == [(2, 1)], two.exact()
@@ -541,7 +544,7 @@ def test_a_void_board_of_the_only_pc_waits_for_a_person():
         run(name, "director", "void", "1", "2", "1", "--yes")
 
         def offered():
-            return [list(map(int, copy)) for copy in pc.view()["Again"]] == [[1, 2, 1]]
+            return [{str(key): int(one[key]) for key in one} for one in pc.view()["Again"]] == [{"job": 1, "board": 2, "copy": 1}]
         wait("the offer", lambda: offered() and pc.has(Open=0))
         # by its restart it finds that out again
         pc.stop()
@@ -587,7 +590,7 @@ def test_a_copy_whose_report_is_refused_goes_to_another_pc():
         one.start()
         wait("a board that is refused", lambda: one.answer() or one.view()["Refused"])
         wait("boards that count", lambda: one.answer() or counted(name) > 1)
-        assert "was reported differently" in one.view()["Refused"][0][5]
+        assert "was reported differently" in one.view()["Refused"][0]["why"]
         two.start()
         finish(name, [one, two], BOARDS)
         assert rows(name, "SELECT count(*) FROM dealbox.copy WHERE pc IS NOT NULL") == ["0"]
@@ -612,7 +615,7 @@ def test_texts_of_others_are_made_safe():
              "decode(repeat('07', 32), 'hex'), now(), now()); INSERT INTO dealbox.machine SELECT id, 'm' || repeat('é', 100), "
              "repeat('é', 40), 1, now() FROM dealbox.pc WHERE name = 'X'")
         pc.start()
-        wait("the machines", lambda: [tuple(map(str, machine[:3])) for machine in pc.view()["Machines"] if machine[0] == "X"]
+        wait("the machines", lambda: [tuple(str(one[key]) for key in ("pc", "name", "state")) for one in pc.view()["Machines"] if one["pc"] == "X"]
              == [("X", "m" + "é" * 63, "é" * 15)])
         rows(name, "CREATE OR REPLACE FUNCTION dealbox.records_of(my_token uuid) RETURNS TABLE (machine text, insertion bigint, "
              "job integer, number integer, copy integer, standing text) LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'a%', "
@@ -645,7 +648,7 @@ def test_copies_move_by_what_another_pc_says():
         pc.object(EVENT, "Event").RestPc(other, rest)
 
     def seen(pc):
-        return {str(one[0]): (bool(one[3]), str(one[4]), int(one[2])) for one in pc.view()["Pcs"]}
+        return {str(one["name"]): (bool(one["resting"]), str(one["rest-by"]), int(one["open"])) for one in pc.view()["Pcs"]}
 
     with world() as (name, (one, two)):
         add(name)
