@@ -202,13 +202,18 @@ static struct station *present(sd_bus_message *m, struct service *s, sd_bus_erro
 
 	if (st && st->dealing.machine)
 		return st;
-	sd_bus_error_set(error, ERROR("NotFound"), "the machine is not connected");
+	if (st)
+		sd_bus_error_set(error, ERROR("Absent"), "the machine is not connected");
+	else
+		sd_bus_error_set(error, ERROR("NotFound"), "there is no such machine");
 	return NULL;
 }
 
-static int machine_error(const struct station *st, sd_bus_error *error)
+/* Set *error from what a call of the machine has returned. */
+static int machine_error(const struct station *st, int err, sd_bus_error *error)
 {
-	return sd_bus_error_set(error, ERROR("Machine"),
+	/* it was unplugged, and udev has not said so yet */
+	return sd_bus_error_set(error, err == -ENODEV ? ERROR("Absent") : ERROR("Machine"),
 				dealbox_machine_error(st->dealing.machine)->what);
 }
 
@@ -220,8 +225,9 @@ static int machine_locate(sd_bus_message *m, struct service *s, sd_bus_error *er
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_locate(st->dealing.machine, seconds))
-		return machine_error(st, error);
+	err = dealbox_machine_locate(st->dealing.machine, seconds);
+	if (err)
+		return machine_error(st, err, error);
 	return sd_bus_reply_method_return(m, "");
 }
 METHOD(machine_locate, "deal")
@@ -242,8 +248,9 @@ static int machine_counters(sd_bus_message *m, struct service *s, sd_bus_error *
 
 	if (!st)
 		return 0;
-	if (dealbox_machine_get_counters(st->dealing.machine, &counters))
-		return machine_error(st, error);
+	err = dealbox_machine_get_counters(st->dealing.machine, &counters);
+	if (err)
+		return machine_error(st, err, error);
 	memcpy(numbers, &counters, sizeof(numbers));
 	err = sd_bus_message_new_method_return(m, &reply);
 	if (err >= 0)
@@ -265,8 +272,9 @@ static int machine_get_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_get_param(st->dealing.machine, id, &param))
-		return machine_error(st, error);
+	err = dealbox_machine_get_param(st->dealing.machine, id, &param);
+	if (err)
+		return machine_error(st, err, error);
 	return sd_bus_reply_method_return(m, "uuu", param.value, param.min, param.max);
 }
 METHOD(machine_get_parameter, "status")
@@ -297,7 +305,7 @@ static int machine_parameters(sd_bus_message *m, struct service *s, sd_bus_error
 		got = dealbox_machine_get_param(st->dealing.machine, n + 1, &param);
 		if (got == -EREMOTEIO)	/* it has none of this number */
 			continue;
-		err = got ? machine_error(st, error) :
+		err = got ? machine_error(st, got, error) :
 			    sd_bus_message_append(reply, "(usuuus)", param.id, parameters[n].name,
 						  param.value, param.min, param.max,
 						  parameters[n].unit);
@@ -317,8 +325,9 @@ static int machine_set_parameter(sd_bus_message *m, struct service *s, sd_bus_er
 
 	if (err < 0 || !st)
 		return err < 0 ? err : 0;
-	if (dealbox_machine_set_param(st->dealing.machine, id, value))
-		return machine_error(st, error);
+	err = dealbox_machine_set_param(st->dealing.machine, id, value);
+	if (err)
+		return machine_error(st, err, error);
 	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u set parameter %u to %u",
 		    sender_person(m), id, value);
 	return sd_bus_reply_method_return(m, "");
@@ -339,9 +348,10 @@ static int machine_test_deal(sd_bus_message *m, struct service *s, sd_bus_error 
 					"a test deal needs an empty board that has just "
 					"been put in, and an idle machine");
 	st->dealing.engine.test = true;
-	if (dealbox_machine_test_deal(st->dealing.machine, st->dealing.engine.insertion, cards)) {
+	err = dealbox_machine_test_deal(st->dealing.machine, st->dealing.engine.insertion, cards);
+	if (err) {
 		st->dealing.engine.test = false;
-		return machine_error(st, error);
+		return machine_error(st, err, error);
 	}
 	log_message(MESSAGE_SERVICE, st->id, NULL, "user %u started a test deal of %u cards",
 		    sender_person(m), cards);

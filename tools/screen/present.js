@@ -437,6 +437,7 @@ const REFUSALS = {
 	"io.dealbox1.Error.Busy": N_("The board is being dealt. Wait until it is done."),
 	"io.dealbox1.Error.NotFound": N_("That is not there any more."),
 	"io.dealbox1.Error.Machine": N_("The machine refuses, or is not there."),
+	"io.dealbox1.Error.Absent": N_("The machine refuses, or is not there."),
 	"io.dealbox1.Error.NotAsked": N_("Something else has happened meanwhile. Look again, then answer."),
 	"io.dealbox1.Error.Changed": N_("Something else has happened meanwhile. Look again, then answer."),
 	"access-denied": N_("Only an administrator may do that: log in as one."),

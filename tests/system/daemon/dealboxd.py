@@ -301,6 +301,11 @@ def test_service_of_a_machine(w):
     assert machine.GetParameter(dbus.UInt32(2))[0] == most
     assert error_name(machine.SetParameter, dbus.UInt32(2), dbus.UInt32(most + 1)) == \
         'io.dealbox1.Error.Machine'
+    w.tell('FIRST', 'unplug')
+    wait('the cable', lambda: not w.machines()[path]['Present'])
+    assert error_name(machine.GetCounters) == 'io.dealbox1.Error.Absent'
+    w.tell('FIRST', 'plug')
+    wait('the machine', lambda: w.machines()[path]['Present'])
     assert error_name(machine.TestDeal, dbus.UInt32(8)) == 'io.dealbox1.Error.Busy'
     w.tell('FIRST', 'insert')
     wait('the board', lambda: w.machines()[path]['Insertion'])
