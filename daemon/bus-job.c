@@ -268,7 +268,8 @@ static int append_dealt(const struct dealbox_ledger_insertion *i, void *context)
 
 	if (!err)
 		err = sd_bus_message_append(listed->reply, "(uusuxxs)", i->board, i->copy,
-					    i->machine, i->number, i->begun_us, i->ended_us, outcome);
+					    i->machine, i->number, i->begun_us, i->ended_us,
+					    outcome);
 	return err < 0 ? err : 0;
 }
 

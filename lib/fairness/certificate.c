@@ -375,7 +375,8 @@ static bool body_take(char *body, struct dealbox_certificate *c)
 	       text_line(&body, "machine", c->machine, sizeof(c->machine)) &&
 	       number_line(&body, "insertion", &c->insertion) &&
 	       (c->version != 2 || word_take(&body, c)) &&
-	       text_line(&body, "time", at_text, sizeof(at_text)) && time_take(at_text, &c->time_us) &&
+	       text_line(&body, "time", at_text, sizeof(at_text)) &&
+	       time_take(at_text, &c->time_us) &&
 	       hex_line(&body, "previous", c->previous) && !*body;
 }
 
