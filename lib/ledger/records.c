@@ -391,8 +391,6 @@ int dealbox_ledger_find_sets(struct dealbox_ledger *l, const struct dealbox_ledg
 	sqlite3_stmt *stmt;
 	int err = check_boards(l, boards, count);
 
-	if (err)
-		return err;
 	set_digest(l, boards, count, digest);
 	stmt = ledger_query(l, "SELECT seq FROM sets WHERE digest = ? ORDER BY seq DESC", "b",
 			    digest, sizeof(digest));

@@ -299,11 +299,14 @@ static void deals_of_every_mode_and_kind_are_proven(void **state)
 	for (unsigned int i = 0; i < 6; i++) {
 		struct fixture *fixture = bench_done(kinds[i / 3], modes[i % 3], "");
 		struct dealbox_attestation attestation;
-		struct dealbox_statement statement = { 0 };
+		struct dealbox_statement statement;
 
 		assert_int_equal(verify_all(fixture, modes[i % 3]), PROVEN);
 		assert_true(fetch(fixture, &attestation));
+		memset(&statement, 0xff, sizeof(statement));
 		assert_int_equal(dealbox_attestation_read(&attestation, &statement), 0);
+		for (unsigned int n = 0; n < 4; n++)
+			assert_int_equal(statement.reserved[n], 0);
 		assert_int_equal(statement.insertion, 1);
 		assert_int_equal(statement.counter, 1);
 		assert_int_equal(statement.events, events_of_deal(fixture));

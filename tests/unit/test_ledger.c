@@ -119,6 +119,7 @@ static int try_open(const char *path, unsigned int flags, char *error)
 	if (error)
 		snprintf(error, 512, "%s", dealbox_ledger_error(l)->what);
 	assert_int_equal(dealbox_ledger_error(l)->code, err);
+	assert_int_equal(dealbox_ledger_error(l)->line, 0);
 	dealbox_ledger_free(l);
 	return err;
 }
@@ -1114,11 +1115,14 @@ static void test_reserved(void **state)
 		.set = last_job(l).set, .boards = &number, .count = 1,
 	};
 	struct dealbox_ledger_act act = { .act = DEALBOX_ACT_PAUSE, .job = insertion.job };
-	struct dealbox_ledger_board boards[2];
+	struct dealbox_ledger_board boards[3];
 	uint64_t set, job;
 
-	/* the last word of each, and the last board */
-	make_boards(boards, 2, 100);
+	/* the last word of each, the first and the last board, and not the one behind it */
+	make_boards(boards, 3, 100);
+	boards[2].reserved[3] = boards[0].reserved[3] = 1;
+	assert_int_equal(dealbox_ledger_add_set(l, "t", boards, 2, &set, NULL), -EINVAL);
+	boards[0].reserved[3] = 0;
 	boards[1].reserved[3] = 1;
 	assert_int_equal(dealbox_ledger_add_set(l, "t", boards, 2, &set, NULL), -EINVAL);
 	assert_non_null(strstr(dealbox_ledger_error(l)->what, "reserved"));
@@ -1275,7 +1279,7 @@ static void test_law(void **state)
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
 				 .copies = 1, .law = law), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .set = set, .boards = &number, .count = 1,
-				 .copies = 1, .dealer = dealer), -EINVAL);
+				 .copies = 1, .dealer = DEALBOX_ACTOR_EAST), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
 				 .law = law, .options = DEALBOX_JOB_CAPTURE), -EINVAL);
 	assert_int_equal(ADD_JOB(l, &job, NULL, .boards = &number, .count = 1, .copies = 1,
