@@ -1584,27 +1584,10 @@ TEST_F(machine, unbind_is_the_end)
 }
 
 /*
- * The dialect follows from the driver's table, so no identity can be added without one: the next
- * matching device would be probed without a dialect.
+ * Waits until the USB device and its interfaces have come ("bind") or gone ("remove"). folder: its
+ * sysfs folder, "" if that does not happen.
  */
-TEST_F(machine, no_new_id)
-{
-	static const char driver[] = "/sys/bus/usb/drivers/dealbox";
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/new_id", driver);
-	EXPECT_EQ(-1, access(path, F_OK));
-	ASSERT_TRUE(write_file(driver, "unbind", strrchr(self->machine.interface, '/') + 1));
-	ASSERT_TRUE(machine_await(&self->machine, "remove"));
-	if (!access(path, F_OK))
-		EXPECT_TRUE(write_file(driver, "new_id", "1209 0001"));
-	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
-	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
-	ASSERT_TRUE(machine_await(&self->machine, "add"));
-}
-
-/* Waits for the USB device and its interfaces. folder: its sysfs folder, "" if it does not come. */
-static void await_usb_device(struct machine *m, char *folder, size_t size)
+static void await_usb_device(struct machine *m, const char *action, char *folder, size_t size)
 {
 	struct pollfd pollfd = { .fd = m->uevents, .events = POLLIN };
 	char message[4096];
@@ -1616,11 +1599,34 @@ static void await_usb_device(struct machine *m, char *folder, size_t size)
 		if (length <= 0)
 			continue;
 		message[length] = '\0';
-		if (!strcmp(uevent_value(message, length, "ACTION"), "bind") &&
+		if (!strcmp(uevent_value(message, length, "ACTION"), action) &&
 		    !strcmp(uevent_value(message, length, "DEVTYPE"), "usb_device"))
 			snprintf(folder, size, "/sys%s",
 				 uevent_value(message, length, "DEVPATH"));
 	}
+}
+
+/*
+ * The dialect follows from the driver's table, so no identity can be added without one: the next
+ * matching device would be probed without a dialect.
+ */
+TEST_F(machine, no_new_id)
+{
+	static const char driver[] = "/sys/bus/usb/drivers/dealbox";
+	char path[64], folder[256];
+
+	snprintf(path, sizeof(path), "%s/new_id", driver);
+	EXPECT_EQ(-1, access(path, F_OK));
+	ASSERT_TRUE(write_file(driver, "unbind", strrchr(self->machine.interface, '/') + 1));
+	ASSERT_TRUE(machine_await(&self->machine, "remove"));
+	if (!access(path, F_OK))
+		EXPECT_TRUE(write_file(driver, "new_id", "1209 0001"));
+	ASSERT_TRUE(machine_tell(&self->machine, "unplug"));
+	/* a port that is empty for too short a time keeps the device of before */
+	await_usb_device(&self->machine, "remove", folder, sizeof(folder));
+	ASSERT_NE('\0', folder[0]);
+	ASSERT_TRUE(machine_tell(&self->machine, "plug"));
+	ASSERT_TRUE(machine_await(&self->machine, "add"));
 }
 
 /*
@@ -1635,7 +1641,7 @@ static int is_taken(struct machine *m, const char *change)
 	    !machine_tell(m, "inject on descriptor device always: %s", change) ||
 	    !machine_tell(m, "plug"))
 		return -1;
-	await_usb_device(m, folder, sizeof(folder));
+	await_usb_device(m, "bind", folder, sizeof(folder));
 	if (!folder[0])
 		return -1;
 	snprintf(driver, sizeof(driver), "%s%s:1.0/driver", folder, strrchr(folder, '/'));
