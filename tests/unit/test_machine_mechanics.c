@@ -207,7 +207,7 @@ static struct card { int card; uint64_t ran, falls_at; bool gone,
 		     stuck; unsigned int pocket; } path[4];
 static int deck[CARDS], fed;
 static unsigned int left, gone;
-static uint64_t fed_for;
+static uint64_t fed_for, travel;	/* travel: to the reader */
 static uint8_t lies[CARDS];
 static bool has_exits;
 
@@ -240,10 +240,15 @@ static void feed_cards(void)
 		fed_for = 0;
 		if (!left)
 			sensor(HOPPER, false);
+	}
+	if (fed == FREE)
+		return;
+	if (fed_for == travel) {
 		strip = strip_of(code_of((uint8_t)fed));
 		for (unsigned int n = 0; n < strip.count; n++)
 			edge_at(READER, n % 2 == 0, now + (uint64_t)(strip.edges[n] * 1.5 * MS));
-	} else if (fed != FREE && (fed_for += STEP) > 20 * MS) {
+	}
+	if ((fed_for += STEP) > travel + 20 * MS) {
 		add_card(fed);
 		fed = FREE;
 		sensor(CARD, true);
@@ -535,6 +540,32 @@ static void a_card_stays_after_a_double_feed(void **state)
 	next_deal_is_voided();
 }
 
+/* The same, and the deal stops while the next card is on its way to the reader. */
+static void a_card_stays_when_a_feed_is_stopped(void **state)
+{
+	(void)state;
+	begin(others, exits);
+	assert_int_equal(begin_deal(0), 0);
+	while (gone < 10 || core.phase != CORE_READING || fed != FREE)
+		step();
+	travel = 30 * MS;
+	add_card(deck[--left]);
+	path[0].gone = true;
+	path[0].ran = 20 * MS;
+	while (fed == FREE)
+		step();
+	run(5);
+	assert_int_equal(stop, 0);
+	sensor(BOARD, false);
+	run(310);
+	assert_int_equal(stop, BOARD_PULLED);
+	/* the person takes it back to the others */
+	fed = FREE;
+	travel = 0;
+	assert_int_equal(command(CLEAR, 0, 0), 0);
+	next_deal_is_voided();
+}
+
 static void a_card_lands_when_the_cable_is_pulled(void **state)
 {
 	struct card *card;
@@ -796,6 +827,30 @@ static void a_card_falls_into_the_next_board(void **state)
 	only_another_board_is_good();
 }
 
+/* The contact of a board that is pushed in closes when it is under the exits already. */
+static void a_card_falls_into_a_board_that_comes(void **state)
+{
+	struct card *card;
+
+	(void)state;
+	begin(others, exits);
+	card = card_in_path();
+	card->stuck = true;
+	sensor(BOARD, false);
+	run(2000);
+	assert_int_equal(stop, BOARD_PULLED);
+	assert_int_equal(command(CLEAR, 0, 0), 0);
+	stop = 0;
+	card->stuck = false;
+	card->falls_at = now;
+	run(20);
+	assert_int_equal(card->card, FREE);
+	sensor(BOARD, true);
+	run(30);
+	assert_int_equal(stop_code, MECHANICS_OLD_BOARD);
+	only_another_board_is_good();
+}
+
 /* Nobody knows which card lies at the card sensor now, or which board is in. */
 static void after_lost_edges_nothing_is_known(void **state)
 {
@@ -849,6 +904,7 @@ int main(void)
 		cmocka_unit_test(a_card_stays_in_a_jam),
 		cmocka_unit_test(a_card_stays_at_a_power_cut),
 		cmocka_unit_test(a_card_stays_after_a_double_feed),
+		cmocka_unit_test(a_card_stays_when_a_feed_is_stopped),
 		cmocka_unit_test(a_card_lands_when_the_cable_is_pulled),
 		cmocka_unit_test(without_exits_a_person_clears),
 		cmocka_unit_test(nothing_is_fed_while_an_input_forbids_it),
@@ -859,6 +915,7 @@ int main(void)
 		cmocka_unit_test(a_board_switch_flickers),
 		cmocka_unit_test(a_card_falls_into_a_board_that_waits),
 		cmocka_unit_test(a_card_falls_into_the_next_board),
+		cmocka_unit_test(a_card_falls_into_a_board_that_comes),
 		cmocka_unit_test(after_lost_edges_nothing_is_known),
 		cmocka_unit_test(the_lock_stays_while_cards_move),
 		cmocka_unit_test(a_card_is_read_after_stray_edges),

@@ -73,6 +73,7 @@ struct mechanics {
 	enum jam jam;			/* as told */
 	enum wiring_line blocked; /* the input that keeps cards from being fed, WIRING_LINES */
 	uint64_t gone_at;		/* the board switch opened */
+	uint64_t fell_at; /* a card that nobody let go fell, and no board was in */
 	bool old_board; /* it may have a card of before, and none was out for long enough since */
 	bool fresh;			/* nothing was fed since the last halt */
 	bool locked;			/* as ordered */
@@ -469,6 +470,8 @@ static void card_falls(struct mechanics *m, struct core *core, uint8_t pocket)
 	core_landed(core, pocket);
 	/* before a deal, the core counts it for none, and no purge will find it any more */
 	m->old_board |= m->level[WIRING_BOARD];
+	if (!m->level[WIRING_BOARD])
+		m->fell_at = now_ns();
 	if (m->old_board)
 		core_trouble(core, MECHANICS_OLD_BOARD);
 }
@@ -481,16 +484,20 @@ static void trouble_is_over(const struct mechanics *m, struct core *core)
 }
 
 /*
- * A contact that opens for a moment would make a new insertion of a board that has its cards, and a
- * card that still falls may fall into the new board: deal nothing until one has surely been taken
- * out.
+ * A contact that opens for a moment would make a new insertion of a board that has its cards. A
+ * card that still falls may fall into the new board, and one that fell just before its contact
+ * closed may lie in it: deal nothing until one has surely been taken out.
  */
 static void board_switch(struct mechanics *m, struct core *core, bool active, uint64_t at)
 {
 	if (!active)
 		m->gone_at = at;
 	else
-		m->old_board |= m->doing == DOING_FALL || (m->gone_at && at - m->gone_at < AWAY);
+		m->old_board |= m->doing == DOING_FALL || (m->gone_at && at - m->gone_at < AWAY) ||
+				(m->fell_at && at - m->fell_at < AWAY);
+	/* halt_order() leaves the path as it is if it stops a card on its way to the card sensor */
+	if (active && m->path == PATH_EMPTY && has_exits(m) && !m->level[WIRING_CARD])
+		m->path = PATH_DOUBT;
 	core_board(core, active, 0);
 	if (!active)
 		person_was_there(m, core, !wiring_has(&m->wiring, WIRING_COVER));
