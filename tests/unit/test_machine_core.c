@@ -927,7 +927,7 @@ static void pause_and_abort(void **state)
 	/* no card comes to rest: neither waits for it */
 	for (int end = 0; end < 2; end++) {
 		fresh(&stored);
-		assert_int_equal(command(SET_PARAM, 3, 4000, 0), OK);
+		assert_int_equal(command(SET_PARAM, 3, 3800, 0), OK);
 		begin(1);
 		assert_int_equal(command(end ? ABORT : PAUSE, 0, 0, 0), OK);
 		after(1499999);

@@ -17,9 +17,9 @@
 #define REST_TIME 1500000 /* until a card that comes is at rest, behind PAUSE and ABORT */
 #define LOAD_TIME	2000000		/* R-3-6 */
 #define QUIET_TIME	300000		/* R-4.3-8 */
-/* ms; less than the 5000 ms from a fed card to its event (R-5.1-1) */
+/* ms; with a purge of 1100 ms before it less than 5000 ms to the event of a card (R-5.1-1) */
 #define FEED_LEAST	100
-#define FEED_MOST	4000
+#define FEED_MOST	3800
 #define FEED_DEFAULT	2000
 
 enum event_type {

@@ -29,6 +29,7 @@
 #define PACKET_MOST	512
 /* the longest data stage that the kernel's gadgets take */
 #define DATA_MOST	4096
+#define STACK		(256u << 10)	/* bytes; of the thread that answers requests */
 
 #define U16(value)	htole16(value)
 #define U32(value)	htole32(value)
@@ -495,6 +496,7 @@ static bool open_file(const char *folder, const char *name, int flags, int *fd)
 static bool open_all(struct functionfs *f, const char *folder)
 {
 	static const char *const names[ENDPOINTS] = { "ep1", "ep2", "ep3" };
+	pthread_attr_t thread;
 
 	f->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	f->quit = eventfd(0, EFD_CLOEXEC);
@@ -506,7 +508,11 @@ static bool open_all(struct functionfs *f, const char *folder)
 		/* an endpoint that is not enabled must not be waited for */
 		if (!open_file(folder, names[i], O_NONBLOCK, &f->endpoints[i].fd))
 			return false;
-	errno = pthread_create(&f->thread, NULL, serve_control, f);
+	pthread_attr_init(&thread);
+	/* all of it is locked in memory, of which a service may have a limit */
+	pthread_attr_setstacksize(&thread, STACK);
+	errno = pthread_create(&f->thread, &thread, serve_control, f);
+	pthread_attr_destroy(&thread);
 	f->has_thread = !errno;
 	return f->has_thread;
 }
