@@ -7,8 +7,8 @@
 #include <dealbox/pack.h>
 
 #include "dealing/job-ledger.h"
-#include "ledger/job-options.h"
 #include "dealing/strv.h"
+#include "ledger/job-options.h"
 
 static int add_machine(const char *machine, void *context)
 {

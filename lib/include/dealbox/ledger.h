@@ -145,6 +145,8 @@ DEALBOX_API int dealbox_ledger_add_set(struct dealbox_ledger *ledger, const char
  * @each: called with the number of a set, for any session; returns 0 to continue, else the
  *	function ends and returns that value
  * @context: for @each
+ *
+ * -EINVAL: reserved of a board is not 0.
  */
 DEALBOX_API int dealbox_ledger_find_sets(struct dealbox_ledger *ledger,
 					 const struct dealbox_ledger_board *boards, size_t count,
