@@ -58,6 +58,15 @@ def test_json_is_that_of_a_machine_of_its_own(w):
     assert board['verdict'] == 'exact' and board['machine'] == 'FIRST', board
 
 
+def test_the_pace_is_in_seconds(w):
+    w.tell('FIRST', 'speed 1000')
+    ends(w.begin('deal', '--boards', '1', '--session', 'monday', set_file), 0)
+    w.tell('FIRST', 'speed 0')
+    pace = w.machines()[FIRST]['Pace']
+    machine, = [json.loads(line) for line in w.command('status', '--json').stdout.splitlines()]
+    assert pace > 0 and machine['pace_s'] == pace / 1000, (pace, machine)
+
+
 def test_a_set_comes_by_standard_input(w):
     """As from the operator's screen: what is wrong is said, and the number of the set is what remains."""
     def add(text, *words):

@@ -61,9 +61,12 @@ class Keys:
 
     def add_service(self):
         """Properties, and the members of those that are dictionaries, by the keys that they get."""
-        other = {(kind, name): key for kind, name, key in re.findall(
-            r'{ "(machine|job)", "(\w+)", "(\w+)"', source("tools/dealbox/service/service-objects.c"))}
+        rows = re.findall(r'{ "(machine|job)", "(\w+)", "(\w+)"(?:, true(, \d+)?)? }',
+                          source("tools/dealbox/service/service-objects.c"))
+        other = {(kind, name): key for kind, name, key, _ in rows}
         assert len(other) > 10
+        divided = {(kind, name) for kind, name, _, per in rows if per}
+        assert divided == {("machine", "pace")}, divided
         facts = source("docs/daemon.md").split("### Facts of a state", 1)[1].split("\n## ", 1)[0].split("\n### ", 1)[0]
         for names, kind in re.findall(r"^\| (`.*?`) \| (\w+) \|", facts, re.M):
             for name in re.findall("`(.*?)`", names):
@@ -77,7 +80,8 @@ class Keys:
             tree = xml.etree.ElementTree.fromstring(source("daemon/interfaces/io.dealbox1.%s.xml" % kind.capitalize()))
             for row in tree.iter("property"):
                 name = snake(row.get("name"))
-                self.add(other.get((kind, name), name), OF_DBUS[row.get("type")])
+                self.add(other.get((kind, name), name),
+                         "number" if (kind, name) in divided else OF_DBUS[row.get("type")])
             self.add("path", "text")
 
 

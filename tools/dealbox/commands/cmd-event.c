@@ -823,7 +823,8 @@ static void machine_json(const struct pool_machine *machine, void *context)
 	json_add_text(object, "pc", machine->pc);
 	json_add_text(object, "machine", machine->name);
 	json_add_text(object, "state", machine->state);
-	json_add_known(object, "pace_s", machine->pace_s);
+	if (machine->pace_s)
+		json_add_real(object, "pace_s", machine->pace_s);
 	json_add_number(object, "silent_s", (int64_t)machine->silent_s);
 	json_say(object);
 }

@@ -506,14 +506,16 @@ int wanted_append(sd_bus_message *m, const struct wanted *wanted)
 
 /*
  * Properties whose key in JSON is another: what it is, a unit, or the key that other commands have.
- * If zero is set, 0 means that there is none.
+ * If zero is set, 0 means that there is none. If per is set, the key has another unit: per of the
+ * service's make one.
  */
 static const struct key {
 	const char *kind, *property, *key;
 	bool zero;
+	unsigned int per;
 } keys[] = {
 	{ "machine", "id", "machine" },
-	{ "machine", "pace", "pace_s", true },
+	{ "machine", "pace", "pace_s", true, 1000 },
 	{ "machine", "test", "test_deal" },
 	{ "machine", "chance", "chance_percent" },
 	{ "machine", "pocket", "pocket_seat" },
@@ -534,6 +536,7 @@ static const struct key {
 static void members_add(struct json_object *to, const char *kind, struct json_object *from)
 {
 	struct json_object *inner;
+	unsigned int per;
 	const char *key;
 	bool zero;
 	size_t n;
@@ -541,10 +544,12 @@ static void members_add(struct json_object *to, const char *kind, struct json_ob
 	json_object_object_foreach(from, name, value) {
 		key = name;
 		zero = false;
+		per = 0;
 		for (n = 0; n < sizeof(keys) / sizeof(keys[0]); n++)
 			if (!strcmp(keys[n].kind, kind) && !strcmp(keys[n].property, name)) {
 				key = keys[n].key;
 				zero = keys[n].zero;
+				per = keys[n].per;
 			}
 		if (json_object_is_type(value, json_type_object)) {
 			inner = json_object_new_object();
@@ -558,7 +563,10 @@ static void members_add(struct json_object *to, const char *kind, struct json_ob
 			if (strcmp(json_object_get_string(value), "/"))
 				json_add_text(to, key, json_object_get_string(value));
 		} else if (value && !(zero && !json_object_get_int64(value))) {
-			json_object_object_add(to, key, json_object_get(value));
+			if (per)
+				json_add_real(to, key, (double)json_object_get_int64(value) / per);
+			else
+				json_object_object_add(to, key, json_object_get(value));
 		}
 	}
 }
