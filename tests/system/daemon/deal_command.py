@@ -256,6 +256,19 @@ def test_cancelled_job_is_the_answer_no(w):
     w.tell('FIRST', 'operator on')
 
 
+def test_a_skipped_board_does_not_make_it_the_answer_no(w):
+    """As without the service: all the others are exact."""
+    w.tell('FIRST', 'operator off')
+    w.take_out('FIRST')
+    deal = w.begin('deal', '--json', '--boards', '18-19', set_file)
+    until(deal, '"state":"insert-board"')
+    assert w.command('skip', '--yes', newest(w).rsplit('/', 1)[1], '18').returncode == 0
+    w.tell('FIRST', 'operator on')
+    summary = json.loads(ends(deal, 0).splitlines()[-1])
+    assert summary['kind'] == 'summary' and summary['boards'] == 2 and summary['exact'] == 1 and \
+        summary['done'] is True, summary
+
+
 def test_input_is_refused_before_anything_is_dealt(w):
     jobs = set(w.objects('Job'))
     bad = w.dir + '/bad.pbn'

@@ -296,7 +296,7 @@ static void summary_say(const struct job_watch *f)
 	json_add_number(object, "dealt", f->exact);
 	json_add_number(object, "voids", f->voids);
 	json_add_real(object, "duration_s", seconds);
-	json_add_bool(object, "done", all && recorded == all);
+	json_add_bool(object, "done", !strcmp(service_text(job, "state"), "done"));
 	json_say(object);
 }
 

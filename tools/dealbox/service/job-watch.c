@@ -408,7 +408,6 @@ static int on_change(sd_event_source *source, void *context)
 	char before[sizeof(f->state)];
 	struct json_object *job;
 	uint64_t queued = 0;
-	int64_t all;
 	size_t n;
 
 	(void)source;
@@ -441,7 +440,6 @@ static int on_change(sd_event_source *source, void *context)
 	if (!strcmp(f->state, before) || !strcmp(f->state, "open"))
 		return 0;
 	progress(NULL);
-	all = service_number(job, "boards") * service_number(job, "copies");
 	if (!strcmp(f->state, "paused")) {
 		complain(in_language(f, N_("`dealbox resume` continues it")),
 			 in_language(f, N_("job %lld is paused")),
@@ -450,8 +448,7 @@ static int on_change(sd_event_source *source, void *context)
 	}
 	over(f);
 	if (!strcmp(f->state, "done"))
-		return sd_event_exit(f->event, service_number(job, "recorded") == all ?
-				     STATUS_DONE : STATUS_NO);
+		return sd_event_exit(f->event, STATUS_DONE);
 	if (!strcmp(f->state, "repeat")) {
 		complain(in_language(f, N_("`dealbox resume` asks again; for a replay, use "
 					   "--how replay")),
