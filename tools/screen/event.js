@@ -54,10 +54,19 @@ function pc_row(app, text, { name: pc, state, open, resting, "rest-by": by, hear
 			h("button", { type: "button", "aria-label": `${pc}: ${label}`, disabled: app.service.event.State !== "online", onclick: rest }, label)));
 }
 
+/* Points in time as what is shown of them, which changes while the service sends nothing. */
+const minutes_left = time => since(time) < 0 && minutes_of(-since(time));
+const with_silence = list => (list || []).map(one => ({ ...one, heard: since(one.heard) >= GONE_S && minutes_of(since(one.heard)) }));
+
 /* All that event_pcs() shows, as text. */
 export function event_pcs_now({ event }) {
-	return event ? JSON.stringify([event.State, event.Resting, event.Pc,
-		(event.Pcs || []).map(one => ({ ...one, heard: since(one.heard) >= GONE_S && minutes_of(since(one.heard)) }))]) : "";
+	return event ? JSON.stringify([event.State, event.Resting, event.Pc, with_silence(event.Pcs)]) : "";
+}
+
+/* All that event_panel() shows, as text. */
+export function event_panel_now({ event }) {
+	return event ? JSON.stringify({ ...event, LeaseEnds: minutes_left(event.LeaseEnds), Pcs: with_silence(event.Pcs),
+					Machines: with_silence(event.Machines) }) : "";
 }
 
 /* Copies move between PCs: who has which that are not begun, and who rests. */

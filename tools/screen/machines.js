@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The view "Machines": what each is and can do, its counters, parameters and test deals. */
 import { ask, h, show } from "./dom.js";
-import { event_panel } from "./event.js";
+import { event_panel, event_panel_now } from "./event.js";
 import { GATE_COLUMNS, MONTH_COLUMNS, capability_texts, counter_rows, parameter_rows, parameter_value, statistics, test_report } from "./measured.js";
 import { machine_name, present } from "./present.js";
 import { N_, say } from "./sentence.js";
@@ -150,7 +150,7 @@ export function machines_view(main, app) {
 
 				panels[path] = { now, details, panel: panel_of(app, path, machine, details) };
 			}
-			const event_now = JSON.stringify([app.service.event, app.language]);
+			const event_now = app.language + event_panel_now(app.service);
 
 			if (event.now !== event_now)
 				Object.assign(event, { now: event_now, panel: event_panel(app) });

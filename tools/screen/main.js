@@ -15,6 +15,8 @@ import * as sounds from "./sounds.js";
 const TOO_SOON_MS = 400;
 const MESSAGE_MS = 12000;
 const REVEAL_MS = 10000;
+/* Minutes since or until something pass while the service sends nothing. */
+const MINUTE_MS = 60000;
 
 const VIEWS = [
 	["now", N_("Now"), now_view], ["jobs", N_("Jobs"), jobs_view],
@@ -303,3 +305,4 @@ $("stop").addEventListener("click", () => call("/io/dealbox1", "Manager", "Stop"
 
 app.service = watch(changed);
 go(view_name);
+setInterval(draw, MINUTE_MS);

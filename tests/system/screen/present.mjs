@@ -24,7 +24,7 @@ cpSync(join(here, "states.mjs"), join(folder, "states.mjs"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 const load = name => import(join(folder, name));
-const m = await load("measured.js"), p = await load("present.js"), problems = await load("problems.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
+const e = await load("event.js"), m = await load("measured.js"), p = await load("present.js"), problems = await load("problems.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
 const { machine, job } = await load("states.mjs");
 const languages = Object.keys(s.LANGUAGES);
 
@@ -498,4 +498,26 @@ test("a tune is its notes, one tune after the other, and there is none before a 
 	assert.deepEqual(begun.map(([frequency]) => frequency), wanted);
 	assert.ok(begun.every(([, at], n) => !n || at > begun[n - 1][1]));
 	delete globalThis.AudioContext;
+});
+
+test("an event is drawn anew when a minute more or less is shown, though the service sends nothing", () => {
+	const { now } = Date, begun = Date.UTC(2026, 10, 27, 18) + 500;
+	const at = (seconds, of) => {
+		Date.now = () => begun + seconds * 1000;
+		return of({ event: { State: "offline", LeaseEnds: (begun + 600e3) * 1000, Pcs: [{ name: "B", heard: begun * 1000 }],
+				     Machines: [{ pc: "B", heard: begun * 1000 }] } });
+	};
+
+	try {
+		/* the countdown of the lease */
+		assert.equal(at(10, e.event_panel_now), at(50, e.event_panel_now));
+		assert.notEqual(at(10, e.event_panel_now), at(70, e.event_panel_now));
+		/* the lease is over, and only the silence of the PCs grows */
+		assert.notEqual(at(610, e.event_panel_now), at(670, e.event_panel_now));
+		assert.equal(at(10, e.event_pcs_now), at(70, e.event_pcs_now));
+		assert.notEqual(at(610, e.event_pcs_now), at(670, e.event_pcs_now));
+	} finally {
+		Date.now = now;
+	}
+	assert.equal(e.event_panel_now({ event: null }), "");
 });
