@@ -742,13 +742,17 @@ int list_jobs(sd_bus *bus, const char *prefix, void *context, char ***nodes,
 static int append_verdict(sd_bus_message *m, const struct dealbox_operator_verdict *v,
 			  const char *text)
 {
+	/* dealbox_verify() also tells these of cards that came otherwise than planned */
+	const bool exact = v->kind == DEALBOX_VERDICT_EXACT;
+	/* a pocket may be empty */
+	const bool empty = v->kind == DEALBOX_VERDICT_POCKET && !v->count;
 	const struct {
 		const char *key;
 		uint32_t number;
 		const char *const *words;
 		size_t count;
 	} facts[] = {
-		{ "basis", v->basis, WORDS(basis_words) },
+		{ "basis", exact ? v->basis : 0, WORDS(basis_words) },
 		{ "seat", v->seat, WORDS(seat_words) },
 		{ "place", v->place, WORDS(place_words) },
 		{ "card", v->card },
@@ -763,7 +767,9 @@ static int append_verdict(sd_bus_message *m, const struct dealbox_operator_verdi
 					    dealbox_operator_verdict_name(v->kind));
 	for (n = 0; err >= 0 && n < sizeof(facts) / sizeof(facts[0]); n++)
 		err = append_fact(m, facts[n].key, facts[n].number, facts[n].words, facts[n].count);
-	if (err >= 0 && v->unidentified)
+	if (err >= 0 && empty)
+		err = sd_bus_message_append(m, "{sv}", "count", "u", 0);
+	if (err >= 0 && exact && v->unidentified)
 		err = sd_bus_message_append(m, "{sv}", "unidentified", "b", 1);
 	/* a code may be 0 */
 	if (err >= 0 && v->coded)

@@ -306,6 +306,11 @@ class World:
         with open(self.dir + '/traffic', errors='replace') as file:
             return file.read()
 
+    def last_verdict(self):
+        """The facts of the last signal Verdict, key -> what the monitor prints."""
+        entry = r'dict entry\(\s+string "(.*)"\s+variant\s+(.*)\s+\)'
+        return dict(re.findall(entry, self.traffic().rpartition('member=Verdict')[2].split('\n   ]', 1)[0]))
+
     def object(self, path, interface):
         return dbus.Interface(self.bus.get_object('io.dealbox1', path, introspect=False),
                               'io.dealbox1.' + interface)

@@ -177,6 +177,8 @@ def test_a_deck_that_is_not_sorted_is_seen_where_the_cards_are_read(w):
     verdicts = len([r for r in w.records() if r['record'] == 'verdict'])
     wait('the verdict', lambda: w.answer() or len([r for r in w.records() if r['record'] == 'verdict']) > verdicts)
     assert [r for r in w.records() if r['record'] == 'verdict'][-1]['outcome'] == 'differs'
+    # what it is based on, and that no card was read, is told of an exact board only
+    wait('the signal', lambda: set(w.last_verdict()) == {'kind', 'text', 'count'})
     assert 'board 2, copy 1: not an exact duplicate' in w.log() and w.job(path)['Recorded'] == 0
     assert not re.search('[0-9AKQJTakqjt][♠♥♦♣]', w.log())
     w.object(path, 'Job').Cancel()
@@ -275,6 +277,9 @@ def test_says_which_pocket_is_no_part_of_a_deal(w):
     feed(w, hands[1][1:])
     wait('the verdict', lambda: 'board 19, copy 2: pocket E has 12 cards, not 13' in w.log() or start(w, 'CARDS'))
     assert w.job(path)['Recorded'] == 1
+    told = w.last_verdict()
+    assert told.pop('text') and told == {'kind': 'string "pocket"', 'seat': 'string "E"', 'count': 'uint32 12',
+                                         'expected': 'uint32 13'}, told
     refuses(job, 'board 19: pocket E has not been read yet')
     for n, hand in enumerate([hands[1], hands[2], hands[0][:1] + hands[3][1:]], 2):
         wait('the question', lambda: state(w, 'CARDS') == 'capture')

@@ -429,12 +429,6 @@ def test_completion_knows_jobs_and_machines(w):
     w.object(path, 'Job').Cancel()
 
 
-def last_verdict(w):
-    """The facts of the last signal Verdict, key -> what the monitor prints."""
-    entry = r'dict entry\(\s+string "(.*)"\s+variant\s+(.*)\s+\)'
-    return dict(re.findall(entry, w.traffic().rpartition('member=Verdict')[2].split('\n   ]', 1)[0]))
-
-
 def test_places_of_stops(w):
     path = begin(w, [12], 0)
     w.tell('READS', 'inject position 20: misread')
@@ -460,7 +454,7 @@ def test_places_of_stops(w):
     told = facts(machine(w))
     assert told['place'] == 'gate' and told['card'] == 6 and 'code' not in told and 'seat' not in told, told
     told_alike(w)
-    wait('the verdict', lambda: last_verdict(w) == {
+    wait('the verdict', lambda: w.last_verdict() == {
         'kind': 'string "void"', 'text': 'string "void: jam at card 6, at the gate"', 'reason': 'string "jam"',
         'place': 'string "gate"', 'card': 'uint32 6'})
     w.object(path, 'Job').Cancel()
