@@ -102,7 +102,7 @@ function panel_of(app, path, machine, details) {
 
 	async function release() {
 		if (await call("ReleaseBoard"))
-			app.message(text(N_("{name}: the board can be taken out."), { name: machine_name(machine) }));
+			app.message(text(N_("{name}: the board is released as soon as nothing is being dealt."), { name: machine_name(machine) }));
 	}
 
 	async function test() {

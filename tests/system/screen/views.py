@@ -348,7 +348,7 @@ def released(screen):
         screen.open('machines')
         wait('the button', lambda: buttons() == {name: True})
         screen.press('Release the board')
-        screen.says('EMU2: the board can be taken out', '#message')
+        screen.says('EMU2: the board is released as soon as nothing is being dealt', '#message')
         wait('no button', lambda: buttons() == {name: False})
         wait('the lock to open', unlocked)
 
