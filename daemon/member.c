@@ -78,7 +78,7 @@ struct member {
 	struct round_pc *pcs;
 	size_t pc_count;
 	uint64_t left;
-	int64_t looked;			/* us since 1970: when it has told what others do */
+	uint64_t looked_ms;		/* of CLOCK_BOOTTIME: when it has told what others do */
 	/* this PC */
 	struct lease lease;
 	bool unsaved;		/* the lease on disk is another: nothing is begun or asked before */
@@ -124,12 +124,23 @@ static struct lease_time now_of(const struct member *m)
 	return now;
 }
 
-static int64_t real_us(void)
+static int64_t us_of(clockid_t clock)
 {
 	struct timespec at;
 
-	clock_gettime(CLOCK_REALTIME, &at);
+	clock_gettime(clock, &at);
 	return (int64_t)at.tv_sec * 1000000 + at.tv_nsec / 1000;
+}
+
+/*
+ * Return the UTC, in us since 1970, of a point in time of CLOCK_BOOTTIME. It moves when the clock
+ * is set. A second is exact enough, and does not waver.
+ */
+static int64_t real_us(int64_t boot_ms)
+{
+	int64_t ahead = us_of(CLOCK_REALTIME) - us_of(CLOCK_BOOTTIME);
+
+	return (ahead + boot_ms * 1000 + 500000) / 1000000 * 1000000;
 }
 
 static struct event_job *job_of(const struct member *m, uint32_t id)
@@ -170,7 +181,7 @@ static void set_state(struct member *m, enum member_state state, const char *rea
 	};
 
 	if (m->state != state) {
-		m->since = real_us();
+		m->since = us_of(CLOCK_REALTIME);
 		log_message(MESSAGE_EVENT, NULL, NULL, "event: %s%s%s", words[state],
 			    *reason ? ": " : "", reason);
 	}
@@ -952,7 +963,7 @@ static void on_round(struct round *round, void *context)
 		m->machines = round->machines;
 		m->machine_count = round->machine_count;
 		m->left = round->left;
-		m->looked = real_us();
+		m->looked_ms = now_of(m).ms;
 		round->machines = NULL;
 		free(m->pcs);
 		m->pcs = round->pcs;
@@ -1289,7 +1300,7 @@ void member_open(struct service *s)
 		return;
 	s->member = m;
 	m->service = s;
-	m->since = real_us();
+	m->since = us_of(CLOCK_REALTIME);
 	m->pause_ms = PAUSE_MS;
 	m->news = true;
 	memcpy(m->address, s->config.event, sizeof(m->address));
@@ -1355,16 +1366,16 @@ bool member_close(struct service *s)
 /* Return when somebody was heard of who was silent for so long when the server was asked. */
 static int64_t heard_at(const struct member *m, uint64_t silent_s)
 {
-	return m->looked - (int64_t)silent_s * 1000000;
+	return real_us((int64_t)m->looked_ms - (int64_t)silent_s * 1000);
 }
 
-/* Return when the lease ends, 0 = it is over. A second is exact enough, and does not waver. */
+/* Return when the lease ends, 0 = it is over. */
 static int64_t lease_ends(const struct member *m)
 {
 	const struct lease_time now = now_of(m);
 	uint64_t left = m->heard ? lease_left(&m->lease, &now) : 0;
 
-	return left ? (real_us() + (int64_t)left * 1000 + 500000) / 1000000 * 1000000 : 0;
+	return left ? real_us((int64_t)(now.ms + left)) : 0;
 }
 
 bool member_look(const struct service *s, struct member_view *view)
