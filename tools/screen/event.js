@@ -3,6 +3,7 @@
 import { ask, h, with_commands } from "./dom.js";
 import { STATES } from "./present.js";
 import { N_, say } from "./sentence.js";
+import { service_now } from "./service.js";
 
 export const PATH = "/io/dealbox1/event";
 
@@ -18,7 +19,7 @@ const GONE_S = 120;
 
 const minutes_of = seconds => Math.ceil(seconds / 60);
 /* Seconds since a point in time of the service, in microseconds. */
-const since = time => (Date.now() - time / 1000) / 1000;
+const since = time => (service_now() - time / 1000) / 1000;
 
 function machine_row(text, { pc, name, state, seconds, heard }) {
 	const silent = since(heard);

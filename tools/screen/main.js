@@ -8,7 +8,7 @@ import { machines_view } from "./machines.js";
 import { now_view } from "./now.js";
 import { rate_of, refusal, tone_of } from "./present.js";
 import { LANGUAGES, N_, choose_language, say, with_cards } from "./sentence.js";
-import { command, watch } from "./service.js";
+import { ask_clock, command, watch } from "./service.js";
 import * as sounds from "./sounds.js";
 
 /* An answer that comes sooner after a change was meant for what was shown before. */
@@ -305,4 +305,12 @@ $("stop").addEventListener("click", () => call("/io/dealbox1", "Manager", "Stop"
 
 app.service = watch(changed);
 go(view_name);
-setInterval(draw, MINUTE_MS);
+
+/* Drawn at once, too: the answer may not come. */
+function every_minute() {
+	draw();
+	ask_clock().then(draw);
+}
+
+every_minute();
+setInterval(every_minute, MINUTE_MS);

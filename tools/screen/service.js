@@ -197,3 +197,17 @@ export function command(words, input = null, options = {}) {
 		(problem, bytes) => reject({ name: problem.problem || "", message: problem.message,
 					     output: bytes ? new TextDecoder().decode(bytes) : "" })));
 }
+
+/* How far the clock of the service's computer is ahead of that of the browser, in ms. */
+let ahead_ms = 0;
+
+/* Compare the clocks. Without an answer, the last difference is kept. */
+export async function ask_clock() {
+	const time = Number(await command(["date", "+%s%3N"]).catch(() => 0));
+
+	if (time > 0)
+		ahead_ms = time - Date.now();
+}
+
+/* The time at the service, in ms since 1970: a tablet's clock may be wrong. */
+export const service_now = () => Date.now() + ahead_ms;

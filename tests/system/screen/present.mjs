@@ -24,7 +24,7 @@ cpSync(join(here, "states.mjs"), join(folder, "states.mjs"));
 writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
 
 const load = name => import(join(folder, name));
-const e = await load("event.js"), m = await load("measured.js"), p = await load("present.js"), problems = await load("problems.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
+const e = await load("event.js"), m = await load("measured.js"), p = await load("present.js"), service = await load("service.js"), problems = await load("problems.js"), s = await load("sentence.js"), sounds = await load("sounds.js"), { table, words } = await load("words.js");
 const { machine, job } = await load("states.mjs");
 const languages = Object.keys(s.LANGUAGES);
 
@@ -520,4 +520,24 @@ test("an event is drawn anew when a minute more or less is shown, though the ser
 		Date.now = now;
 	}
 	assert.equal(e.event_panel_now({ event: null }), "");
+});
+
+test("the time of an event is that of the service, whatever the browser's clock says", async () => {
+	const heard = (Date.now() + 3600e3) * 1000, of = { event: { State: "online", LeaseEnds: 0, Pcs: [{ name: "B", heard: heard - 300e6 }] } };
+	const answer = output => {
+		globalThis.cockpit = { spawn: words => ({ input() {}, then: (found, none) => output ?
+			found(new TextEncoder().encode(words[0] === "date" ? output : "")) : none({}, null) }) };
+		return service.ask_clock();
+	};
+	const silent = () => JSON.parse(e.event_panel_now(of)).Pcs[0].heard;
+
+	assert.equal(silent(), false);
+	/* the browser is an hour slow */
+	await answer(`${heard / 1000 + 30e3}\n`);
+	assert.equal(silent(), 6);
+	await answer("");
+	assert.equal(silent(), 6);
+	await answer(`${Date.now()}\n`);
+	assert.equal(silent(), false);
+	delete globalThis.cockpit;
 });
