@@ -506,6 +506,16 @@ def test_one_call_is_for_several_machines(w):
     assert sorted(row[0] for row in outcome(w, path)) == [20, 21], outcome(w, path)
 
 
+def test_a_machine_that_is_gone_is_status_3(w):
+    w.tell('READS', 'unplug')
+    wait('the cable', lambda: not machine(w)['Present'])
+    for words in ['locate'], ['test', '--cards', '4']:
+        result = w.command(*words, 'READS')
+        assert result.returncode == 3 and 'not connected' in result.stderr, (words, result)
+    w.tell('READS', 'plug')
+    wait('the cable', lambda: machine(w)['Present'])
+
+
 world = World(*sys.argv[1:5])
 with tests_in(world) as tap:
     world.start_with('READS', '--speed', '0', '--manual', '--capabilities', 'by-card,exit-sensors,board-reader')

@@ -219,22 +219,22 @@ static enum status job_call(unsigned long job, const char *method, const char *t
 			    unsigned long first, unsigned long second)
 {
 	sd_bus *bus = service_open();
+	enum status status;
 	char path[64];
-	bool done;
 
 	if (!bus)
 		return STATUS_MACHINE;
 	snprintf(path, sizeof(path), "/io/dealbox1/job/%lu", job);
-	done = service_call(bus, path, "Job", method, types, (uint32_t)first, (uint32_t)second);
+	status = service_call(bus, path, "Job", method, types, (uint32_t)first, (uint32_t)second);
 	sd_bus_flush_close_unref(bus);
-	return done ? STATUS_DONE : STATUS_INPUT;
+	return status;
 }
 
 /* Calls method for the named jobs, or for all in that state. */
 static enum status change_run(struct args *args, const char *method, const char *from)
 {
 	struct json_object *jobs = NULL, *job;
-	enum status status = STATUS_DONE;
+	enum status status = STATUS_DONE, one;
 	unsigned long number;
 	char path[64];
 	sd_bus *bus;
@@ -250,16 +250,19 @@ static enum status change_run(struct args *args, const char *method, const char 
 		return STATUS_MACHINE;
 	for (n = 0; n < (size_t)args->argc; n++) {
 		snprintf(path, sizeof(path), "/io/dealbox1/job/%s", args->argv[n]);
-		if (!service_call(bus, path, "Job", method, ""))
-			status = STATUS_INPUT;
+		one = service_call(bus, path, "Job", method, "");
+		if (one > status)
+			status = one;
 	}
 	if (!args->argc)
 		jobs = service_objects(bus, "Job");
 	for (n = 0; jobs && n < json_object_array_length(jobs); n++) {
 		job = json_object_array_get_idx(jobs, n);
-		if (!strcmp(service_text(job, "state"), from) &&
-		    !service_call(bus, service_text(job, "path"), "Job", method, ""))
-			status = STATUS_INPUT;
+		if (strcmp(service_text(job, "state"), from))
+			continue;
+		one = service_call(bus, service_text(job, "path"), "Job", method, "");
+		if (one > status)
+			status = one;
 	}
 	json_object_put(jobs);
 	sd_bus_flush_close_unref(bus);
@@ -402,7 +405,7 @@ const struct command cmd_redeal = {
 static enum status accept_run(struct args *args)
 {
 	struct json_object *machines = NULL, *m;
-	enum status status = STATUS_DONE;
+	enum status status = STATUS_DONE, one;
 	const char *path = NULL;
 	unsigned int waiting = 0;
 	sd_bus *bus;
@@ -423,8 +426,9 @@ static enum status accept_run(struct args *args)
 		if (!path)
 			complain("`dealbox status` shows them", "the service knows no machine %s",
 				 args->argv[i]);
-		if (!path || !service_call(bus, path, "Machine", "Accept", ""))
-			status = STATUS_INPUT;
+		one = path ? service_call(bus, path, "Machine", "Accept", "") : STATUS_INPUT;
+		if (one > status)
+			status = one;
 	}
 	for (n = 0; machines && !args->argc && n < json_object_array_length(machines); n++) {
 		m = json_object_array_get_idx(machines, n);
@@ -440,8 +444,8 @@ static enum status accept_run(struct args *args)
 				   "`dealbox status` shows all machines",
 			 "%u machines are new", waiting);
 		status = waiting ? STATUS_INPUT : STATUS_NO;
-	} else if (machines && !args->argc && !service_call(bus, path, "Machine", "Accept", "")) {
-		status = STATUS_INPUT;
+	} else if (machines && !args->argc) {
+		status = service_call(bus, path, "Machine", "Accept", "");
 	}
 	if (!machines)
 		status = STATUS_MACHINE;

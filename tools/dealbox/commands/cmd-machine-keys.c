@@ -84,7 +84,7 @@ static enum status start_one(sd_bus *bus, struct json_object *m, const void *con
 		return STATUS_NO;
 	/* The number of what was shown: it may be something else by now. */
 	return service_call(bus, service_text(m, "path"), "Machine", "Answer", "u",
-			    (uint32_t)service_number(m, "question")) ? STATUS_DONE : STATUS_INPUT;
+			    (uint32_t)service_number(m, "question"));
 }
 
 static enum status start_run(struct args *args)
@@ -121,8 +121,7 @@ const struct command cmd_start = {
 static enum status release_one(sd_bus *bus, struct json_object *m, const void *context)
 {
 	(void)context;
-	return service_call(bus, service_text(m, "path"), "Machine", "ReleaseBoard", "") ?
-		STATUS_DONE : STATUS_INPUT;
+	return service_call(bus, service_text(m, "path"), "Machine", "ReleaseBoard", "");
 }
 
 static enum status release_run(struct args *args)
@@ -151,7 +150,7 @@ static enum status locate_one(sd_bus *bus, struct json_object *m, const void *co
 	const unsigned long *seconds = context;
 
 	return service_call(bus, service_text(m, "path"), "Machine", "Locate", "u",
-			    (uint32_t)*seconds) ? STATUS_DONE : STATUS_INPUT;
+			    (uint32_t)*seconds);
 }
 
 static enum status locate_run(struct args *args)
@@ -187,13 +186,13 @@ const struct command cmd_locate = {
 static enum status test_one(sd_bus *bus, struct json_object *m, const void *context)
 {
 	const unsigned long *cards = context;
+	enum status status = service_call(bus, service_text(m, "path"), "Machine", "TestDeal", "u",
+					  (uint32_t)*cards);
 
-	if (!service_call(bus, service_text(m, "path"), "Machine", "TestDeal", "u",
-			  (uint32_t)*cards))
-		return STATUS_INPUT;
-	say("%s deals %lu cards without a plan; afterwards, take the board out and empty it",
-	    service_text(m, "id"), *cards);
-	return STATUS_DONE;
+	if (status == STATUS_DONE)
+		say("%s deals %lu cards without a plan; afterwards, take the board out and empty "
+		    "it", service_text(m, "id"), *cards);
+	return status;
 }
 
 static enum status test_run(struct args *args)

@@ -58,8 +58,8 @@ static enum status capture_find(struct job_watch *f)
 		return STATUS_INPUT;
 	}
 	snprintf(f->path, sizeof(f->path), "%s", service_text(last, "path"));
-	return strcmp(service_text(last, "state"), "paused") ||
-	       service_call(f->bus, f->path, "Job", "Resume", "") ? STATUS_DONE : STATUS_INPUT;
+	return strcmp(service_text(last, "state"), "paused") ? STATUS_DONE :
+	       service_call(f->bus, f->path, "Job", "Resume", "");
 }
 
 /* Make a set of the ledger of the captured board. */

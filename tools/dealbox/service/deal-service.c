@@ -420,9 +420,8 @@ static enum status follow(struct job_watch *f, const struct dealbox_set *set)
 		status = STATUS_MACHINE;
 	if (status == STATUS_DONE)
 		status = job_begin(f, set);
-	if (status == STATUS_DONE && options->resume &&
-	    !service_call(f->bus, f->path, "Job", "Resume", ""))
-		status = STATUS_INPUT;
+	if (status == STATUS_DONE && options->resume)
+		status = service_call(f->bus, f->path, "Job", "Resume", "");
 	return status == STATUS_DONE ? job_watch_run(f) : status;
 }
 

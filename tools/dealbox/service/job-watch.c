@@ -379,7 +379,7 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *inf
 	(void)info;
 	f->stopped = true;
 	progress(NULL);
-	if (!service_call(f->bus, f->path, "Job", "Pause", ""))
+	if (service_call(f->bus, f->path, "Job", "Pause", "") != STATUS_DONE)
 		return sd_event_exit(f->event, STATUS_MACHINE);
 	over(f);
 	/* Get the present state: signals may still be queued. */

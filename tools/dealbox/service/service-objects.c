@@ -54,17 +54,26 @@ void service_refused(const struct request *r, int err)
 
 enum status service_error(const struct request *r, int err)
 {
+	/* the machine, the service, or the server of the event has failed */
+	static const char *const failures[] = {
+		SERVICE_NAME ".Error.Machine", SERVICE_NAME ".Error.Absent",
+		SERVICE_NAME ".Error.Ledger", SERVICE_NAME ".Error.Event",
+		SD_BUS_ERROR_SERVICE_UNKNOWN, SD_BUS_ERROR_NO_REPLY,
+	};
 	const sd_bus_error *error = &r->error;
+	size_t n;
 
 	service_refused(r, err);
-	return sd_bus_error_get_errno(error) == ETIMEDOUT ||
-	       sd_bus_error_has_name(error, SD_BUS_ERROR_SERVICE_UNKNOWN) ||
-	       sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY) ? STATUS_MACHINE : STATUS_INPUT;
+	for (n = 0; n < sizeof(failures) / sizeof(failures[0]); n++)
+		if (sd_bus_error_has_name(error, failures[n]))
+			return STATUS_MACHINE;
+	return sd_bus_error_get_errno(error) == ETIMEDOUT ? STATUS_MACHINE : STATUS_INPUT;
 }
 
-bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
-		  const char *types, ...)
+enum status service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
+			 const char *types, ...)
 {
+	enum status status = STATUS_DONE;
 	struct request r;
 	int err = request_new(&r, bus, path, interface, method);
 	va_list ap;
@@ -76,9 +85,9 @@ bool service_call(sd_bus *bus, const char *path, const char *interface, const ch
 	if (err >= 0)
 		err = request_send(&r);
 	if (err < 0)
-		service_refused(&r, err);
+		status = service_error(&r, err);
 	request_end(&r);
-	return err >= 0;
+	return status;
 }
 
 static struct json_object *read_strings(sd_bus_message *m)

@@ -68,11 +68,11 @@ void service_refused(const struct request *r, int err);
 enum status service_error(const struct request *r, int err);
 
 /*
- * Call a method, with arguments as for sd_bus_message_append(). Returns false after reporting an
- * error.
+ * Call a method, with arguments as for sd_bus_message_append(). Reports an error, and returns the
+ * exit status for it.
  */
-bool service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
-		  const char *types, ...);
+enum status service_call(sd_bus *bus, const char *path, const char *interface, const char *method,
+			 const char *types, ...);
 
 /* Return a property as text or number; "" or 0 if there is none. */
 const char *service_text(struct json_object *object, const char *name);
