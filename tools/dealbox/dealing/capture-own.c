@@ -125,10 +125,12 @@ enum status capture_alone(const struct capture_options *options)
 		.language = options->language,
 	};
 	struct own_ledger own = { 0 };
-	enum status status = STATUS_INPUT;
+	enum status status = front_machine(&front, DEALBOX_CAP_CAPTURE, "cannot capture",
+					   "use another machine");
 
-	if (!front_machine(&front, DEALBOX_CAP_CAPTURE, "cannot capture", "use another machine"))
-		return STATUS_MACHINE;
+	if (status != STATUS_DONE)
+		return status;
+	status = STATUS_INPUT;
 	if (own_open(&own, options->ledger, false))
 		status = add_job(&own, (unsigned int)options->board, &front.job);
 	if (status == STATUS_DONE) {

@@ -242,11 +242,12 @@ static enum status job_deal(struct run *run)
 
 static enum status machine_deal(struct run *run)
 {
-	enum status status = STATUS_INPUT;
+	enum status status = front_machine(&run->front, DEALBOX_CAP_BY_POSITION,
+					   "cannot deal by position", "use another machine");
 
-	if (!front_machine(&run->front, DEALBOX_CAP_BY_POSITION, "cannot deal by position",
-			   "use another machine"))
-		return STATUS_MACHINE;
+	if (status != STATUS_DONE)
+		return status;
+	status = STATUS_INPUT;
 	if (own_open(&run->own, run->options->ledger, run->options->json))
 		status = add_job(run);
 	if (status == STATUS_DONE)

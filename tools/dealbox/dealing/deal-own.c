@@ -603,13 +603,14 @@ static enum status deal_with(struct own_deal *d)
 	bool counts = d->how & DEALBOX_JOB_BY_POSITION;
 	enum status status;
 
-	if (!front_machine(&d->front,
-			   d->options->resume ? UINT32_MAX :
-			   counts ? DEALBOX_CAP_BY_POSITION : DEALBOX_CAP_BY_CARD,
-			   counts ? "cannot deal by position" :
-			   "cannot read cards: it would have to trust the order of the pack",
-			   counts ? "use another machine" : "use a machine with a card reader"))
-		return STATUS_MACHINE;
+	status = front_machine(&d->front,
+			       d->options->resume ? UINT32_MAX :
+			       counts ? DEALBOX_CAP_BY_POSITION : DEALBOX_CAP_BY_CARD,
+			       counts ? "cannot deal by position" :
+			       "cannot read cards: it would have to trust the order of the pack",
+			       counts ? "use another machine" : "use a machine with a card reader");
+	if (status != STATUS_DONE)
+		return status;
 	d->own.rehearsal = d->options->rehearse;
 	if (!own_open(&d->own, d->options->ledger, d->options->json))
 		return STATUS_INPUT;

@@ -453,7 +453,7 @@ static int machine_await(struct front *f, int signals, struct dealbox_error *rea
 }
 
 /* Open the machine. One that goes away meanwhile is waited for, one that never was there is not. */
-static bool machine_find(struct front *f)
+static enum status machine_find(struct front *f)
 {
 	bool seen = is_there(f->uri);
 	struct dealbox_error reason;
@@ -465,29 +465,31 @@ static bool machine_find(struct front *f)
 		sigprocmask(SIG_BLOCK, NULL, &before);
 		signals = signals_take();
 		if (signals < 0)
-			return false;
+			return STATUS_MACHINE;
 		err = machine_await(f, signals, &reason);
 		close(signals);
 		sigprocmask(SIG_SETMASK, &before, NULL);
 	}
 	if (err)
 		complain(reason.next, "%s", reason.what);
-	return !err;
+	return !err ? STATUS_DONE : err == -EINTR ? STATUS_STOPPED : STATUS_MACHINE;
 }
 
-bool front_machine(struct front *f, uint32_t capability, const char *lacks, const char *next)
+enum status front_machine(struct front *f, uint32_t capability, const char *lacks,
+			  const char *next)
 {
+	enum status status;
+
 	/* keys have the letters of the language that is shown */
 	if (f->uri && f->language && !strncmp(f->uri, "hand:", 5) && !strstr(f->uri, ",lang=")) {
 		snprintf(f->address, sizeof(f->address), "%s,lang=%s", f->uri, f->language);
 		f->uri = f->address;
 	}
-	if (!machine_find(f))
-		return false;
-	if (f->capabilities & capability)
-		return true;
+	status = machine_find(f);
+	if (status != STATUS_DONE || f->capabilities & capability)
+		return status;
 	complain(next, "%s %s", f->found, lacks);
-	return false;
+	return STATUS_MACHINE;
 }
 
 /*

@@ -67,10 +67,11 @@ struct front {
 
 /*
  * Check that the machine is there, is free, and has one of the capabilities (DEALBOX_CAP_*).
- * Otherwise reports that it lacks that, and the next step, and returns false. A machine that was
- * there and goes away, as by a power cut, is waited for.
+ * Otherwise reports that it lacks that, and the next step, and returns STATUS_MACHINE. A machine
+ * that was there and goes away, as by a power cut, is waited for; STATUS_STOPPED after Ctrl-C.
  */
-bool front_machine(struct front *front, uint32_t capability, const char *lacks, const char *next);
+enum status front_machine(struct front *front, uint32_t capability, const char *lacks,
+			  const char *next);
 
 /*
  * Write the beginning of a message: "board 3: ", "board 3, copy 2: ", "board 3, pocket E: ", or ""
