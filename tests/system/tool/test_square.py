@@ -679,7 +679,11 @@ def an_audit_finds_what_came_before(box):
         1, "FOUND again.pbn board 1 and the next 15: the deals are those from rr1.pbn board 1 on")
     result = box.dealbox("audit", "-j", "rr1.pbn", "again.pbn").expect(1)
     assert result.json()[0]["finding"] == "repeated-sequence"
-    assert {line["test"] for line in result.json() if "test" in line} >= {"card-seat", "shapes-north"}
+    tests = [line for line in result.json() if "test" in line]
+    assert {line["test"] for line in tests} >= {"card-seat", "shapes-north"}
+    # 32 deals are too few for some
+    assert {line["enough"] for line in tests} == {False, True} and \
+        all(line["enough"] == ("p" in line) == ("statistic" in line) for line in tests), tests
 
 
 @test

@@ -96,10 +96,12 @@ static bool tests_say(const struct call *call, size_t *odd)
 			object = json_line("test");
 			json_add_text(object, "test", t->name);
 			json_add_bool(object, "enough", t->enough);
-			json_add_real(object, "statistic", t->statistic);
-			json_add_number(object, "degrees", t->degrees);
-			json_add_real(object, "p", t->p);
-			json_add_real(object, "corrected", t->corrected);
+			if (t->enough) {
+				json_add_real(object, "statistic", t->statistic);
+				json_add_number(object, "degrees", t->degrees);
+				json_add_real(object, "p", t->p);
+				json_add_real(object, "corrected", t->corrected);
+			}
 			json_say(object);
 		} else if (!t->enough) {
 			say("%-54s too few deals", t->what);
