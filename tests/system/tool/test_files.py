@@ -399,6 +399,13 @@ def what_cannot_be_read_is_not_to_be_mended(box):
 def text_that_is_not_utf_8_does_not_break_the_json(box):
     box.write("a.pbn", b'[Board "\xf8-\x22]\n'.replace(b"\x22]", b'"]') + game(None, HANDS).encode())
     assert show(box, "a.pbn").boards[0]["board_label"] == "\xf8-"
+    # longer than necessary, a surrogate, beyond U+10FFFF; and the nearest that are right
+    for text in b"\xe0\x9f\xbf", b"\xed\xa0\x80", b"\xf0\x8f\xbf\xbf", b"\xf4\x90\x80\x80":
+        box.write("a.pbn", b'[Board "' + text + b'-"]\n' + game(None, HANDS).encode())
+        assert show(box, "a.pbn").boards[0]["board_label"] == text.decode("latin-1") + "-", text
+    for text in "\u0800", "\ud7ff", "\ue000", "\U00010000", "\U0010ffff":
+        box.write("a.pbn", '[Board "%s-"]\n' % text + game(None, HANDS))
+        assert show(box, "a.pbn").boards[0]["board_label"] == text + "-", text
 
 
 main()

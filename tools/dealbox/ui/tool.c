@@ -404,14 +404,21 @@ struct json_object *json_line(const char *kind)
 	return object;
 }
 
-/* Return the length of the UTF-8 character at text, 0 if it is not valid. */
+/*
+ * Return the length of the UTF-8 character at text, 0 if it is not valid: also if it is longer than
+ * necessary, a surrogate, or beyond U+10FFFF.
+ */
 static size_t utf8_size(const unsigned char *text)
 {
+	const unsigned char least = text[0] == 0xe0 ? 0xa0 : text[0] == 0xf0 ? 0x90 : 0x80;
+	const unsigned char most = text[0] == 0xed ? 0x9f : text[0] == 0xf4 ? 0x8f : 0xbf;
 	size_t size = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 :
 		      text[0] >= 0xe0 && text[0] < 0xf0 ? 3 :
 		      text[0] >= 0xf0 && text[0] < 0xf5 ? 4 : 0;
 
-	for (size_t i = 1; i < size; i++)
+	if (size > 1 && (text[1] < least || text[1] > most))
+		return 0;
+	for (size_t i = 2; i < size; i++)
 		if ((text[i] & 0xc0) != 0x80)
 			return 0;
 	return size;
