@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The options of a job as the file of the ledger has them: DEALBOX_JOB_*, and what only the library
- * and dealboxd know. Not exported.
+ * and the programs here know. Not exported.
  */
 #ifndef LEDGER_JOB_OPTIONS_H
 #define LEDGER_JOB_OPTIONS_H

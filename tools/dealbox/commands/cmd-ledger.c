@@ -13,6 +13,7 @@
 #include <dealbox/ledger.h>
 #include <dealbox/machine.h>
 
+#include "ledger/job-options.h"
 #include "service/restore.h"
 #include "service/service-objects.h"
 #include "ui/tracefile.h"
@@ -44,6 +45,7 @@ static const struct {
 	{ DEALBOX_JOB_REVERSED, "reversed pockets", "reversed-pockets" },
 	{ DEALBOX_JOB_CAPTURE, "capture", "capture" },
 	{ DEALBOX_JOB_BY_POSITION, "by position", "by-position" },
+	{ JOB_EVENT, "of an event", "event" },
 	{ 0 }
 };
 
