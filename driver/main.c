@@ -425,5 +425,5 @@ module_exit(dealbox_exit);
 
 MODULE_DESCRIPTION("Dealing machines for bridge boards");
 MODULE_AUTHOR("The dealbox authors");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("1.0.0");
 MODULE_LICENSE("GPL");

@@ -18,8 +18,8 @@ extern "C" {
  * The version of the headers that a program is built with. The number has the three parts as bytes,
  * the first in bits 16 to 23: #if DEALBOX_VERSION_NUMBER >= 0x000100.
  */
-#define DEALBOX_VERSION		"0.1.0"
-#define DEALBOX_VERSION_NUMBER	0x000100U
+#define DEALBOX_VERSION		"1.0.0"
+#define DEALBOX_VERSION_NUMBER	0x010000U
 
 /*
  * Returns DEALBOX_VERSION_NUMBER of the library in use. It differs from that of the program's
