@@ -1749,6 +1749,8 @@ TEST_F(machine, reset_mid_deal)
 	struct dealbox_control c = { .op = DEALBOX_OP_START, .plan_id = PLAN };
 
 	ASSERT_TRUE(deal_frozen(self));
+	/* comes after all events so far: while one is fetched, vhci_hcd may lose the machine */
+	ASSERT_EQ(DEALBOX_STATE_DEALING, status_of(self->fd).state);
 	ASSERT_TRUE(machine_usb_reset(&self->machine));
 	EXPECT_EQ(DEALBOX_EV_STATE_LOST,
 		  await_event(self->fd, DEALBOX_EV_STATE_LOST).type);
