@@ -493,8 +493,9 @@ static void board_switch(struct mechanics *m, struct core *core, bool active, ui
 	if (!active)
 		m->gone_at = at;
 	else
+		/* its edge may be older than the moment when the fall was noticed */
 		m->old_board |= m->doing == DOING_FALL || (m->gone_at && at - m->gone_at < AWAY) ||
-				(m->fell_at && at - m->fell_at < AWAY);
+				(m->fell_at && at < m->fell_at + AWAY);
 	/* halt_order() leaves the path as it is if it stops a card on its way to the card sensor */
 	if (active && m->path == PATH_EMPTY && has_exits(m) && !m->level[WIRING_CARD])
 		m->path = PATH_DOUBT;
